@@ -10,7 +10,7 @@ from typing import Self
 
 from steelyard.design.runner.draws import draw_places
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.series import series_of
+from steelyard.design.runner.series import journaled_series
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.timing.recorder import Recorder
 from steelyard.machine.facts import read_facts
@@ -53,7 +53,7 @@ class Loop:
         self._launcher = self._open.enter_context(Launcher())
         journal = self._open.enter_context(Journal(self._path, self._header))
         targets = targets_of(self._header, ENVIRONMENT)
-        series = series_of(self._header.settings, targets, self._launcher, journal)
+        series = journaled_series(self._header.settings, targets, self._launcher, journal)
         self._recorder = Recorder(targets, Runner(self._launcher), journal, series=series)
         return self
 

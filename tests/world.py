@@ -384,7 +384,7 @@ class _Task(Future[Any]):
 
 
 class OneAfterTheOther:
-    """An executor without threads: submitted work is done when `as_they_end` comes to it."""
+    """An executor without threads: submitted work is done when `iterate_ended` comes to it."""
 
     def __enter__(self) -> Self:
         return self
@@ -400,7 +400,7 @@ def in_place(world: ScriptedWorld, patch: pytest.MonkeyPatch) -> None:
     """Move this process to the world's folder, and have it do one after the other what it would do side by side."""
     patch.chdir(world.folder)
     patch.setattr(pool, "ThreadPoolExecutor", world.executor)
-    patch.setattr(pool, "as_they_end", lambda futures, _: (future for future in futures if future.run() is None))
+    patch.setattr(pool, "iterate_ended", lambda futures, _: (future for future in futures if future.run() is None))
 
 
 @pytest.fixture

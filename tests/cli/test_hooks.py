@@ -126,13 +126,13 @@ def test_what_is_interrupted_is_concluded(world: ScriptedWorld, words: tuple[str
 def test_an_interrupt_behind_a_launch_comes_too_late_for_what_concludes_it(
     world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    behind = Runner._kept
+    behind = Runner._keep
 
     def late(runner: Runner, *of: Any) -> Any:
         ctrl_c()
         return behind(runner, *of)
 
-    monkeypatch.setattr(Runner, "_kept", late)
+    monkeypatch.setattr(Runner, "_keep", late)
     assert world("compare", "./old", "./new", "--conclude", "./conclude").status == 130
     assert [program_of(spec) for spec in world.launched[1:]] == ["conclude"]
     assert all(spec.timeout_ns is None for spec in world.launched[1:])

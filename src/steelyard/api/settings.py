@@ -265,9 +265,9 @@ def _pairing(name: str | None, usual: str) -> Any:
 
 
 def _check_pairing(settings: Settings) -> None:
-    from steelyard.design.runner.tandem import obstacle
+    from steelyard.design.runner.tandem import tandem_obstacle
 
-    if settings.pairing == "tandem" and (why := obstacle(settings)):
+    if settings.pairing == "tandem" and (why := tandem_obstacle(settings)):
         raise UsageError(f"--pairing tandem runs both launches of a pair at the same time: {why}")
 
 

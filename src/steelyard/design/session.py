@@ -206,7 +206,7 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
         return []
     shared = shared_environment(settings, session.world.environment)
     hooks = hooks_of(settings, shared, subjects)
-    session.cleaning.is_for(hooks)
+    session.cleaning.set_hooks(hooks)
     runner = session.runner(hooks, session.starter)
     try:
         runner.set_up()
@@ -266,7 +266,7 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
 
         check_heap(header)
     hooks = hooks_of(settings, shared, header.subjects)
-    session.cleaning.is_for(hooks)
+    session.cleaning.set_hooks(hooks)
     try:
         if settings.harness is not None:
             from steelyard.design.suite.pilot_time import PilotTime

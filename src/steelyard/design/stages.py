@@ -14,7 +14,7 @@ from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.running_clock import RunningClock
-from steelyard.design.runner.series import series_of
+from steelyard.design.runner.series import journaled_series
 from steelyard.design.runner.target import Hooks
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.kept_rows import KeptRows
@@ -90,7 +90,7 @@ def stages(
     if is_to_count(header):
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
-        series = series_of(header.settings, targets, session.launcher, journal)
+        series = journaled_series(header.settings, targets, session.launcher, journal)
         seen = [*header.watch.stretches] if header.watch else []
         watched = Watched(journal.stretch, seen, stood_s=lambda: session.clock.stood_s)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
@@ -117,7 +117,7 @@ def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[
     )
     stage = CountingStage(record, tools, journal, session.watch)
     session.cancels.append(stage.cancel)
-    session.cleaning.begun.append(stage.has_begun)
+    session.cleaning.has_begun_checks.append(stage.has_begun)
     if session.interrupt.is_requested():  # before there was anything to cancel
         stage.cancel()
     return stage.run()

@@ -14,7 +14,7 @@ from steelyard.design.runner.failure import (
     TookTooLongError,
     check_ended,
     check_hook_ended,
-    for_want_of,
+    with_prepare_hint,
 )
 from steelyard.design.runner.target import COMMAND_REMEDY, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
@@ -79,8 +79,8 @@ def test_a_command_around_launches_that_stops_itself_is_named() -> None:
 
 
 def test_what_was_killed_before_a_launch_changes_nothing_of_how_it_failed() -> None:
-    late = for_want_of(["7 server"], TookTooLongError("work was late", 1))
+    late = with_prepare_hint(["7 server"], TookTooLongError("work was late", 1))
     assert isinstance(late, TookTooLongError)
     assert late.subject == 1
-    assert type(for_want_of(["7 server"], LaunchError("work failed"))) is LaunchError
+    assert type(with_prepare_hint(["7 server"], LaunchError("work failed"))) is LaunchError
     assert str(late).startswith("work was late (What --prepare left running was killed when its command ended: ")

@@ -51,7 +51,7 @@ def with_others(runner: Runner, target: Target) -> Any:
 
 
 def both_with_others(runner: Runner, target: Target) -> Any:
-    return runner.launch_both_shared([shared(target, PLAIN)] * 2, lambda *_: None)
+    return runner.launch_shared_pair([shared(target, PLAIN)] * 2, lambda *_: None)
 
 
 WAYS = {"alone": 1, "in_series": 2, "together": 2, "with_others": 1, "both_with_others": 2}

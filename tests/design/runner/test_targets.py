@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.design.runner.target import COMMAND_REMEDY
 from steelyard.design.runner.targets import (
-    first_given_up_s,
+    first_limit_s,
     longest_at_first_s,
     subject_of,
     targets_of,
@@ -58,11 +58,11 @@ def test_a_launch_of_a_weighing_may_not_use_up_its_budget_and_that_of_a_run_may(
 
 
 def test_until_there_is_a_pair_a_launch_of_a_weighing_may_take_more_than_the_budget() -> None:
-    assert longest_at_first_s(weighing(1, max_time_s=7)) == first_given_up_s(weighing(1, max_time_s=7)) == 14
+    assert longest_at_first_s(weighing(1, max_time_s=7)) == first_limit_s(weighing(1, max_time_s=7)) == 14
     given = weighing(1, max_time_s=7, timeout_s=9)
-    assert (longest_at_first_s(given), first_given_up_s(given)) == (None, 9)
+    assert (longest_at_first_s(given), first_limit_s(given)) == (None, 9)
     for endless in (weighing(1, max_time_s=None), run_header(max_time_s=7)):
-        assert (longest_at_first_s(endless), first_given_up_s(endless)) == (None, None)
+        assert (longest_at_first_s(endless), first_limit_s(endless)) == (None, None)
 
 
 def test_the_clock_of_a_harness_is_that_of_its_record_or_its_benchmark() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.runner.tandem import obstacle
+from steelyard.design.runner.tandem import tandem_obstacle
 from steelyard.design.suite.loops import TARGET_NS, TURN_NS
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -160,5 +160,5 @@ def test_the_record_is_judged_the_same_when_it_is_read(suite: Suite) -> None:
 def test_a_harness_runs_in_tandem_by_times_that_hold_no_wait_for_the_partner(
     harness: str, metric: str, why: str | None
 ) -> None:
-    found = obstacle(Settings(harness=harness, metrics=[metric]))
+    found = tandem_obstacle(Settings(harness=harness, metrics=[metric]))
     assert found is None if why is None else why in (found or "")

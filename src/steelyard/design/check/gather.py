@@ -22,7 +22,7 @@ from steelyard.design.check.evidence import (
 from steelyard.design.runner.draws import PADDING_BELOW
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
-from steelyard.design.runner.target import HARNESS_REMEDY, MEND_REMEDY, Target
+from steelyard.design.runner.target import FIX_REMEDY, HARNESS_REMEDY, Target
 from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.measured import Measured
@@ -66,7 +66,7 @@ class Checked:
         """Return the launch of this amount, under a draw."""
         spec = replace(self.make(draw), fixed_layout=fixed)
         if self.harness is None:
-            return Target(self.name, spec, remedy=MEND_REMEDY)
+            return Target(self.name, spec, remedy=FIX_REMEDY)
         # The same inputs in every launch, however they are drawn: they must not be what differs.
         samples = self.harness.samples_a_launch or amount.samples
         work = Work(self.name, amount.loops, samples, seed=1, before=before)

@@ -13,7 +13,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.running_clock import RunningClock
-from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark, read_list
+from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark_error, read_list
 from steelyard.design.suite.selection import chosen_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
@@ -97,5 +97,5 @@ def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_TRIED) from None
     if not listed:
-        raise no_benchmark(subject)
+        raise no_benchmark_error(subject)
     return listed

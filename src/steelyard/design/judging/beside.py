@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.runner.tandem import SHORTEST_NS, gains_beside, gains_from_ns, keeps_step, obstacle
+from steelyard.design.runner.tandem import (
+    LEAST_CPU_NS,
+    gains_beside,
+    gains_from_ns,
+    takes_samples_in_turn,
+    tandem_obstacle,
+)
 from steelyard.design.timing.pairing import MOST_WAITING
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.records import Weighing
@@ -24,7 +30,7 @@ def try_tandem_finding(record: Weighing, pairs: MetricPairs, metric: str, judgem
         return []
     if settings.pairing == "auto" and not writes:
         return []  # it gains nothing by it, or is unfit for it
-    if obstacle(settings) or not (keeps_step(settings) or _suits_tandem(record, pairs)):
+    if tandem_obstacle(settings) or not (takes_samples_in_turn(settings) or _suits_tandem(record, pairs)):
         return []
     baseline, candidate = pairs.first(judgement.look.pairs)
     spread = centre(candidate / baseline).spread
@@ -60,7 +66,7 @@ def _suits_tandem(record: Weighing, pairs: MetricPairs) -> bool:
     cpu_ns = launches.column("cpu_ns")[used]
     if record.settings.harness is not None or not launches.worked_alone()[used].all():
         return False
-    if np.median(cpu_ns) < SHORTEST_NS:
+    if np.median(cpu_ns) < LEAST_CPU_NS:
         return False
     own_ns = launches.column("wall_ns")[used] - launches.column("delay_ns")[used]
     return bool(np.median(cpu_ns - (1 - MOST_WAITING) * own_ns) >= 0)

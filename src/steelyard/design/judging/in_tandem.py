@@ -7,7 +7,7 @@ from math import expm1
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.runner.tandem import MOST_CROWDED
+from steelyard.design.runner.tandem import MOST_SLOWDOWN_IN_TANDEM
 from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS
@@ -36,7 +36,7 @@ def tandem_finding(launches: Launches, benchmark: int, metric: str) -> Finding |
         manner = "samples in turn, each behind one of the other side"
     message = f"{which} ran at the same time on one processor: {manner}"
     rise = _share_longer(alone, beside) if METRICS[metric].unit == "ns" else 0.0
-    if rise <= MOST_CROWDED:
+    if rise <= MOST_SLOWDOWN_IN_TANDEM:
         return Finding(code="tandem", message=f"{message}, as the times shown reflect")
     return Finding(
         code="tandem",

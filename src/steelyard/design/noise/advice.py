@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 from steelyard.design.noise.spreads import Kind
-from steelyard.design.runner.tandem import MOST_CROWDED
+from steelyard.design.runner.tandem import MOST_SLOWDOWN_IN_TANDEM
 from steelyard.model.noise import Spread, Way, Work
 
 # An option has to take less than this part of the time to be worth it.
@@ -69,7 +69,7 @@ def pairing_of(kinds: Mapping[tuple[Work, Way], Kind], *, begins_beside: bool) -
 def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
     """Return what verdicts take in tandem, for programs of some length."""
     return {
-        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > MOST_CROWDED)
+        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > MOST_SLOWDOWN_IN_TANDEM)
         for (work, way), kind in kinds.items()
         if way == "tandem" and (usual := kinds.get((work, "adjacent"))) is not None
     }

@@ -12,7 +12,7 @@ from steelyard.design.runner.draws import draw_pair, draw_places
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
 from steelyard.design.runner.runner import LaunchServer, Runner
-from steelyard.design.runner.series import unkept_series_of
+from steelyard.design.runner.series import unkept_series
 from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets
 from steelyard.design.timing.disturbance import Repeats
@@ -105,7 +105,7 @@ class Measuring:
             Targets(self._target),
             self.runner,
             NoSink(),
-            series=unkept_series_of(self.launcher),
+            series=unkept_series(self.launcher),
         )
         self.is_interrupted = False
 

@@ -17,23 +17,23 @@ class CleanUp:
     """What one session has to clean up."""
 
     launcher: LaunchServer
-    another: Callable[[], AbstractContextManager[LaunchServer]]
+    start_server: Callable[[], AbstractContextManager[LaunchServer]]
     """Starts a server in its place if it is lost."""
     cancels: list[Callable[[], None]]
     """What a signal handler calls."""
     progress: Watch | None = None
     """Is told of a command that takes long."""
-    begun: list[Callable[[], bool]] = field(default_factory=list)
+    has_begun_checks: list[Callable[[], bool]] = field(default_factory=list)
     """Of each runner, whether it has launched anything: where nothing ran, there is nothing to clean up."""
     _runner: Runner | None = None
 
-    def is_for(self, hooks: Hooks) -> None:
+    def set_hooks(self, hooks: Hooks) -> None:
         """Set the commands to run at the end."""
         self._runner = Runner(self.launcher, hooks=hooks, watch=self.progress)
 
     def watch(self, runner: Runner) -> Runner:
         """Clean up after this runner if it launches anything; return it."""
-        self.begun.append(lambda: runner.has_begun)
+        self.has_begun_checks.append(lambda: runner.has_begun)
         return runner
 
     def run(self) -> Runner | None:
@@ -43,18 +43,18 @@ class CleanUp:
         Interrupted for one that the user cuts short.
         """
         runner, self._runner = self._runner, None
-        if runner is None or not any(has_begun() for has_begun in self.begun):
+        if runner is None or not any(has_begun() for has_begun in self.has_begun_checks):
             return None
         self.launcher.forget_cancel()
         try:
-            return _run_all(runner)
+            return _run_cleanup(runner)
         except ServerLostError:
-            with self.another() as launcher:
+            with self.start_server() as launcher:
                 self.cancels.append(launcher.cancel)
-                return _run_all(Runner(launcher, hooks=runner.hooks, watch=self.progress))
+                return _run_cleanup(Runner(launcher, hooks=runner.hooks, watch=self.progress))
 
 
-def _run_all(runner: Runner) -> Runner:
+def _run_cleanup(runner: Runner) -> Runner:
     for spec in runner.hooks.cleanup:
         runner.run_hook("--cleanup", spec)
     return runner

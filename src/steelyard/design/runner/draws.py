@@ -44,12 +44,12 @@ def draw_places(
     go first is a separate draw, as either place costs a little.
     """
     first, draw = first_side(seed, benchmark, pair), draw_pair(seed, benchmark, pair, layouts)
-    one = Place(benchmark, pair, first, 0, ROLES.index(role), *draw)
-    other = one._replace(side=1 - first, order=1)
+    first_place = Place(benchmark, pair, first, 0, ROLES.index(role), *draw)
+    second_place = first_place._replace(side=1 - first, order=1)
     if not tandem:
-        return one, other
+        return first_place, second_place
     begins = _bits(seed, "begin", benchmark, pair) % 2
-    return one._replace(order=IN_TANDEM + begins), other._replace(order=IN_TANDEM + 1 - begins)
+    return first_place._replace(order=IN_TANDEM + begins), second_place._replace(order=IN_TANDEM + 1 - begins)
 
 
 def draw_shared_places(
@@ -61,13 +61,13 @@ def draw_shared_places(
     of `pairs`, and all launches share one draw.
     """
     # No benchmark has a negative number, so this draw is independent of those for pairs with starts of their own.
-    common = -1 - min(pairs)
-    draw = draw_pair(seed, common, round_number, layouts)
+    shared_number = -1 - min(pairs)
+    draw = draw_pair(seed, shared_number, round_number, layouts)
     sides: tuple[list[Place], list[Place]] = ([], [])
     for benchmark, pair in pairs.items():
         for place in draw_places(seed, benchmark, pair, role):
             sides[place.side].append(place._replace(**draw._asdict()))
-    return sides if first_side(seed, common, round_number) == 0 else sides[::-1]
+    return sides if first_side(seed, shared_number, round_number) == 0 else sides[::-1]
 
 
 def round_order(seed: int, round_number: int, benchmarks: list[int]) -> list[int]:

@@ -18,26 +18,26 @@ from steelyard.subjects.command import command_line
 
 _HOOK_REMEDY = "fix it, or have it exit with status 0 if its failure does not matter"
 # The last words of a Python that lacks a module; with `-m` it leaves out the quotes.
-_NO_MODULE = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
+_MODULE_NOT_FOUND = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
 
 # The last words of a Python that asked for a line of input.
-_NO_INPUT = re.compile(rb"EOFError: EOF when reading a line\s*\Z")
+_END_OF_INPUT = re.compile(rb"EOFError: EOF when reading a line\s*\Z")
 
 # The last words of a program that asks for the size of its terminal, or opens it.
-_NO_TERMINAL = re.compile(rb"(?:Inappropriate ioctl for device|/dev/tty\b|not a tty|not a terminal)[^\n]*\s*\Z")
-_WITHOUT_TERMINAL = (
+_TERMINAL_NEEDED = re.compile(rb"(?:Inappropriate ioctl for device|/dev/tty\b|not a tty|not a terminal)[^\n]*\s*\Z")
+_TERMINAL_REMEDY = (
     "a launch has no terminal: run it in its batch mode, or by script -qec 'COMMAND' /dev/null, which gives it one and "
     "takes some time itself"
 )
 
 # The last words of a program with an address sanitizer, where another library was loaded before the sanitizer's.
-_SANITIZED = b"ASan runtime does not come first"
-_WITHOUT_SANITIZER = (
+_SANITIZER_COMPLAINT = b"ASan runtime does not come first"
+_SANITIZER_REMEDY = (
     "a library was preloaded, as counts, --heap and --heap-shuffle need it, which address sanitizers do not bear: "
     "build it without -fsanitize=address for these"
 )
 
-_WITHOUT_PROFILER = "gcc -pg has a program set such a timer, which counts under Valgrind may not bear: build it without"
+_PROFILER_REMEDY = "gcc -pg has a program set such a timer, which counts under Valgrind may not bear: build it without"
 
 
 class Interrupted(Exception):  # noqa: N818 - it is no error
@@ -74,13 +74,15 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         return
     if complaint := target.complaint(measured):
         # The module may be found by way of a variable of the user's, PYTHONPATH above all, which a launch does not see.
-        around = f" {ENVIRONMENT}" if _NO_MODULE.search(complaint.encode()) else ""
-        raise LaunchError(f"{target.name} {how} and {without_secrets(complaint, target.spec.env)}{around}")
+        environment_hint = f" {ENVIRONMENT}" if _MODULE_NOT_FOUND.search(complaint.encode()) else ""
+        raise LaunchError(f"{target.name} {how} and {without_secrets(complaint, target.spec.env)}{environment_hint}")
     if not target.ignore_failure:
-        raise LaunchError(f"{target.name} {how}{_last_line(measured, target.spec)}: {_remedy(measured, target)}")
+        raise LaunchError(
+            f"{target.name} {how}{_last_words_clause(measured, target.spec)}: {_remedy(measured, target)}"
+        )
 
 
-def beside_its_partner(error: LaunchError) -> LaunchError:
+def with_tandem_hint(error: LaunchError) -> LaunchError:
     """Return the error of a launch that ran at the same time as its partner, which may have been in its way."""
     return LaunchError(
         f"{error} (It ran at the same time as the other side: if two at once are in each other's way, choose "
@@ -88,37 +90,37 @@ def beside_its_partner(error: LaunchError) -> LaunchError:
     )
 
 
-def for_want_of(left: Sequence[str], error: LaunchError) -> LaunchError:
+def with_prepare_hint(left: Sequence[str], error: LaunchError) -> LaunchError:
     """Return the error of a launch before which processes that --prepare had `left` ("PID name" each) were killed."""
-    said = (
+    message = (
         f"{error} (What --prepare left running was killed when its command ended: {some_processes(left)}. If the "
         "launches need it, start it by --setup, whose processes go on until all is measured.)"
     )
-    return TookTooLongError(said, error.subject) if isinstance(error, TookTooLongError) else type(error)(said)
+    return TookTooLongError(message, error.subject) if isinstance(error, TookTooLongError) else type(error)(message)
 
 
 def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
     """Raise MeasurementError if a command that surrounds launches failed, Interrupted if it was cut short."""
     if measured.cancelled:
         raise Interrupted
-    called = f"the {option} command {command_line(spec.argv)!r}"
+    described = f"the {option} command {command_line(spec.argv)!r}"
     if measured.stopped is not None:
-        raise MeasurementError(f"{called} {_how_it_stopped(measured.stopped)}")
+        raise MeasurementError(f"{described} {_how_it_stopped(measured.stopped)}")
     if how := how_it_failed(measured.exit_code, measured.signal):
-        raise MeasurementError(f"{called} {how}{_last_line(measured, spec)}: {_HOOK_REMEDY}")
+        raise MeasurementError(f"{described} {how}{_last_words_clause(measured, spec)}: {_HOOK_REMEDY}")
 
 
 def _remedy(measured: Measured, target: Target) -> str:
     """Return what to do about a failure; of a list, a module that Python lacks says more than the general remedy."""
-    if target.spec.stdin is None and target.harness is None and _NO_INPUT.search(measured.stderr or b""):
+    if target.spec.stdin is None and target.harness is None and _END_OF_INPUT.search(measured.stderr or b""):
         return "standard input is empty: --stdin FILE has each launch read a file"
-    if target.harness is None and _NO_TERMINAL.search(measured.stderr or b""):
-        return _WITHOUT_TERMINAL
-    if _SANITIZED in (measured.stderr or b""):
-        return _WITHOUT_SANITIZER
+    if target.harness is None and _TERMINAL_NEEDED.search(measured.stderr or b""):
+        return _TERMINAL_REMEDY
+    if _SANITIZER_COMPLAINT in (measured.stderr or b""):
+        return _SANITIZER_REMEDY
     if measured.signal == Signals.SIGPROF:
-        return _WITHOUT_PROFILER
-    missing = _NO_MODULE.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
+        return _PROFILER_REMEDY
+    missing = _MODULE_NOT_FOUND.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
     return target.remedy if missing is None else no_module_remedy(missing[1].decode())
 
 
@@ -128,7 +130,7 @@ def _how_it_stopped(number: int) -> str:
     return f"stopped itself ({signal_name(number)}), did not go on and was killed: {remedy}"
 
 
-def _last_line(measured: Measured, spec: LaunchSpec) -> str:
+def _last_words_clause(measured: Measured, spec: LaunchSpec) -> str:
     from steelyard.design.runner.last_words import last_words
 
     last = last_words(measured.stderr or b"")

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Self
 
 # Wrappers pass on a Ctrl-C that the terminal has sent already: so soon after the first, it is the same request.
-_SAME_WISH_S = 0.3
+_REPEATED_SIGNAL_S = 0.3
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -24,18 +24,18 @@ class Interrupt:
         self._cancels, self._clock = cancels, clock
         self._requested = False
         self._requested_at = 0.0
-        self._before: dict[signal.Signals, object] = {}
+        self._previous_handlers: dict[signal.Signals, object] = {}
 
     def __enter__(self) -> Self:
         for number in _SIGNALS if current_thread() is main_thread() else ():
             # Left alone: signals ignored as under nohup or in a shell's background job, and a host's handlers, which
             # Python could not restore.
             if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                self._before[number] = signal.signal(number, self._handle)
+                self._previous_handlers[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_error: object) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type] # what signal.signal returned, it takes back
 
     def is_requested(self) -> bool:
@@ -44,7 +44,7 @@ class Interrupt:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
         if self._requested:
-            if self._clock() - self._requested_at < _SAME_WISH_S:
+            if self._clock() - self._requested_at < _REPEATED_SIGNAL_S:
                 return
             raise KeyboardInterrupt
         self._requested, self._requested_at = True, self._clock()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 # In characters: some programs print lines without end.
-_MOST_CHARACTERS = 300
+_MOST_CHARACTERS_SHOWN = 300
 
 # What runtimes print after the reason: rules and brackets, stack frames, their version, how to learn more.
-_BEHIND_THE_REASON = re.compile(
+_AFTER_THE_REASON = re.compile(
     "|".join(
         (
             r"\W*|\s+at .*|\s*\d+: 0x[0-9a-f]+\b.*|-+ Native stack trace -+|note: run with `RUST_BACKTRACE=.*",
@@ -20,13 +20,13 @@ _BEHIND_THE_REASON = re.compile(
     )
 )
 # Perl lists all folders that it searched for a module.
-_LOOKED_THROUGH = re.compile(r" \(@INC [^)]*\)")
-_RUBY_SAYS = re.compile(r"\S.*:\d+:in [`'].*': .*")
-_RUBY_ENDS = re.compile(r"\tfrom .*:\d+:in .*|\s*\^+|Did you mean\?.*")
-_GO_SAYS = re.compile(r"(?:panic|fatal error): .*")
-_GO_ENDS = re.compile(r"\t\S.*\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?")
-_NODE_ENDS = re.compile(r"Node\.js v\d[\w.-]*")
-_CARETS = re.compile(r"\s*\^+\s*")
+_PERL_SEARCH_PATH = re.compile(r" \(@INC [^)]*\)")
+_RUBY_REASON = re.compile(r"\S.*:\d+:in [`'].*': .*")
+_RUBY_LAST_LINE = re.compile(r"\tfrom .*:\d+:in .*|\s*\^+|Did you mean\?.*")
+_GO_REASON = re.compile(r"(?:panic|fatal error): .*")
+_GO_LAST_LINE = re.compile(r"\t\S.*\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?")
+_NODE_LAST_LINE = re.compile(r"Node\.js v\d[\w.-]*")
+_CARETS_ONLY = re.compile(r"\s*\^+\s*")
 
 
 def last_words(stderr: bytes) -> str:
@@ -34,32 +34,32 @@ def last_words(stderr: bytes) -> str:
     lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
     if not lines:
         return ""
-    last = _reason_of_node(lines) or _reason_of_ruby(lines) or _reason_of_go(lines) or _last_that_tells(lines)
-    last = _LOOKED_THROUGH.sub("", last).strip()
-    return f"...{last[-_MOST_CHARACTERS:]}" if len(last) > _MOST_CHARACTERS else last
+    last = _node_reason(lines) or _ruby_reason(lines) or _go_reason(lines) or _last_telling_line(lines)
+    last = _PERL_SEARCH_PATH.sub("", last).strip()
+    return f"...{last[-_MOST_CHARACTERS_SHOWN:]}" if len(last) > _MOST_CHARACTERS_SHOWN else last
 
 
-def _reason_of_node(lines: list[str]) -> str | None:
+def _node_reason(lines: list[str]) -> str | None:
     """Find the reason of an uncaught exception in Node.js; above it are its place and carets, below the stack."""
-    if not _NODE_ENDS.fullmatch(lines[-1]):
+    if not _NODE_LAST_LINE.fullmatch(lines[-1]):
         return None
-    after = (below for above, below in zip(lines[-2::-1], lines[:0:-1], strict=True) if _CARETS.fullmatch(above))
+    after = (below for above, below in zip(lines[-2::-1], lines[:0:-1], strict=True) if _CARETS_ONLY.fullmatch(above))
     return next(after, lines[-2] if len(lines) > 1 else None)
 
 
-def _reason_of_ruby(lines: list[str]) -> str | None:
+def _ruby_reason(lines: list[str]) -> str | None:
     """Find the reason of a Ruby exception; below it are perhaps the source line and carets, then the stack."""
-    if not _RUBY_ENDS.fullmatch(lines[-1]):
+    if not _RUBY_LAST_LINE.fullmatch(lines[-1]):
         return None
-    return next((line for line in reversed(lines) if _RUBY_SAYS.fullmatch(line)), None)
+    return next((line for line in reversed(lines) if _RUBY_REASON.fullmatch(line)), None)
 
 
-def _reason_of_go(lines: list[str]) -> str | None:
+def _go_reason(lines: list[str]) -> str | None:
     """Find the reason of a panic in Go, which prints it, and below it the stack of each goroutine."""
-    if not _GO_ENDS.fullmatch(lines[-1]):
+    if not _GO_LAST_LINE.fullmatch(lines[-1]):
         return None
-    return next((line for line in lines if _GO_SAYS.fullmatch(line)), None)
+    return next((line for line in lines if _GO_REASON.fullmatch(line)), None)
 
 
-def _last_that_tells(lines: list[str]) -> str:
-    return next((line for line in reversed(lines) if not _BEHIND_THE_REASON.fullmatch(line)), lines[-1])
+def _last_telling_line(lines: list[str]) -> str:
+    return next((line for line in reversed(lines) if not _AFTER_THE_REASON.fullmatch(line)), lines[-1])

@@ -16,7 +16,7 @@ from steelyard.subjects.programs import Programs
 
 Result = TypeVar("Result")
 
-_LONGEST_DEAF_S = 0.5
+_LONGEST_WAIT_S = 0.5
 
 
 class WorkerPool:
@@ -73,16 +73,16 @@ class WorkerPool:
         error of a task; the tasks under way are killed, as they are when the iterator is closed.
         """
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {pool.submit(self._do, task): number for number, task in enumerate(tasks)}
+            futures = {pool.submit(self._run_task, task): number for number, task in enumerate(tasks)}
             try:
-                for future in as_they_end(futures, self.waiting):
+                for future in iterate_ended(futures, self.waiting):
                     for result in future.result():
                         yield futures[future], result
             except BaseException:
                 self.cancel()
                 raise
 
-    def _do(self, task: Callable[[Runner], Result]) -> list[Result]:
+    def _run_task(self, task: Callable[[Runner], Result]) -> list[Result]:
         """Return the result of a task in a list; an empty list if it was cancelled."""
         runner = self._free.get()
         try:
@@ -93,7 +93,7 @@ class WorkerPool:
             self._free.put(runner)
 
 
-def as_they_end(
+def iterate_ended(
     futures: Iterable[Future[Result]], waiting: Callable[[], None] | None = None
 ) -> Iterator[Future[Result]]:
     """Yield the futures as they end; `waiting` is called now and then in between.
@@ -102,7 +102,7 @@ def as_they_end(
     """
     left = set(futures)
     while left:
-        ended, left = wait(left, timeout=_LONGEST_DEAF_S, return_when=FIRST_COMPLETED)
+        ended, left = wait(left, timeout=_LONGEST_WAIT_S, return_when=FIRST_COMPLETED)
         if waiting is not None and not ended:
             waiting()
         yield from ended

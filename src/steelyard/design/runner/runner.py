@@ -10,7 +10,7 @@ from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from steelyard.design.findings import survivors
-from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, for_want_of
+from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, with_prepare_hint
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.measure.scratch import end_of, room_for, scratch_folder
@@ -29,9 +29,9 @@ _Together = Callable[[LaunchSpec, LaunchSpec], tuple[Measured, Measured]]
 
 TIMER = Timer()
 # How much of what a set-up command prints on stderr is kept, for the sentence that says why it failed.
-_MOST_SAID = 4096
+_MOST_STDERR_BYTES = 4096
 # The watch is told of a command around launches that runs for this long.
-_LASTS_S = 2.0
+_LONG_COMMAND_S = 2.0
 
 
 LaunchSeries = Callable[[Sequence[Place], Sequence[LaunchSpec], LaunchSpec | None], Sequence[Measured | SteelyardError]]
@@ -131,17 +131,17 @@ class Runner:
         Raises LaunchError if the target failed, Interrupted if the user asked to stop before it or while it ran, and
         SteelyardError for whatever else keeps it from being measured.
         """
-        told_before, launched_before = len(self.left_by_hooks), self.launches
+        left_before, launched_before = len(self.left_by_hooks), self.launches
         self._prepare(target)
-        left = self.left_by_hooks[told_before:]
+        left = self.left_by_hooks[left_before:]
         self.check_program(target)
         try:
-            kept = self._launched(target, instrument, keep)
+            kept = self._run_target(target, instrument, keep)
         except LaunchError as error:
             with suppress(MeasurementError):  # why the target failed says more
                 self._conclude(target)
             if left:
-                raise for_want_of(left, error) from None
+                raise with_prepare_hint(left, error) from None
             raise
         except Interrupted:
             if self.launches > launched_before:
@@ -151,15 +151,17 @@ class Runner:
         self._conclude(target)
         return kept
 
-    def _launched(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
-        started = None if target.start is None else self._started(target, target.start, instrument)
+    def _run_target(
+        self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]
+    ) -> Kept:
+        started = None if target.start is None else self._run_start(target, target.start, instrument)
         with instrument.attached(target.spec) as attachment:
             measured = attachment.without_instrument(self.run(attachment.spec))
             check_ended(measured, target, instrument.when_late)
             reading = Reading(measured, target.samples(measured, started), attachment.read(measured))
-        return self._kept(reading, keep)
+        return self._keep(reading, keep)
 
-    def _started(self, target: Target, start: Starting, instrument: Instrument[Value]) -> Measured:
+    def _run_start(self, target: Target, start: Starting, instrument: Instrument[Value]) -> Measured:
         for spec in (start.first, start.spec):
             measured = self.run(spec)
             check_ended(measured, target, instrument.when_late)
@@ -194,7 +196,7 @@ class Runner:
                 self.launches += 1
                 check_ended(result, target, TIMER.when_late)
                 reading = Reading(result, target.samples(result), None)
-                yield self._kept(reading, partial(keep, number < len(results)))
+                yield self._keep(reading, partial(keep, number < len(results)))
         finally:
             self._check_programs(targets)  # a replaced program says more than how the launch ended
 
@@ -208,42 +210,44 @@ class Runner:
     ) -> tuple[Kept, Kept]:
         """Run two launches at the same time; raises as `launch`. Neither is kept unless both ended well."""
         together = partial(self.launcher.launch_together, second_begins=second_begins, followed=followed)
-        started = self._both_started(targets, together)
-        both = self._both(targets, together)
+        started = self._run_starts_together(targets, together)
+        results = self._run_together(targets, together)
         readings = [
-            Reading(one, target.samples(one, start), None)
-            for target, one, start in zip(targets, both, started, strict=True)
+            Reading(result, target.samples(result, start), None)
+            for target, result, start in zip(targets, results, started, strict=True)
         ]
-        first, second = (self._kept(reading, keep) for reading in readings)
+        first, second = (self._keep(reading, keep) for reading in readings)
         return first, second
 
-    def _both_started(self, targets: Sequence[Target], together: _Together) -> Sequence[Measured | None]:
+    def _run_starts_together(self, targets: Sequence[Target], together: _Together) -> Sequence[Measured | None]:
         """Run the starts of two launches, also at the same time, and return their results; None if they have none."""
         starts = [target.start for target in targets if target.start is not None]
         if len(starts) < len(targets):
             return [None] * len(targets)
         for specs in ([start.first for start in starts], [start.spec for start in starts]):
-            both = self._both([replace(one, spec=spec) for one, spec in zip(targets, specs, strict=True)], together)
-            for measured in both:
+            results = self._run_together(
+                [replace(one, spec=spec) for one, spec in zip(targets, specs, strict=True)], together
+            )
+            for measured in results:
                 self._note_survivors(measured)
-        return both
+        return results
 
-    def _both(self, targets: Sequence[Target], together: _Together) -> tuple[Measured, Measured]:
+    def _run_together(self, targets: Sequence[Target], together: _Together) -> tuple[Measured, Measured]:
         if self.interrupted():
             raise Interrupted
         self._check_programs(targets)
         self.has_begun = True
         self.launches += 2
         try:
-            both = together(targets[0].spec, targets[1].spec)
+            results = together(targets[0].spec, targets[1].spec)
             # A launch that failed may be what the other one waited for in vain, so it is reported first.
-            for target, measured in sorted(zip(targets, both, strict=True), key=lambda one: one[1].timed_out):
+            for target, measured in sorted(zip(targets, results, strict=True), key=lambda ended: ended[1].timed_out):
                 check_ended(measured, target, TIMER.when_late)
         finally:
             self._check_programs(targets)
-        return both
+        return results
 
-    def launch_both_shared(
+    def launch_shared_pair(
         self,
         both: Sequence[Shared],
         keep: Callable[[int, int, Reading[None]], Kept],
@@ -254,15 +258,15 @@ class Runner:
         `keep` is called with both and with the reading. Raises as `launch` if a launch as a whole failed.
         """
         together = partial(self.launcher.launch_together, second_begins=False)
-        measured = self._both([one.whole for one in both], together)
+        measured = self._run_together([item.whole for item in both], together)
         parts = {
             (place, number): (target, part)
             for place, (shared, whole) in enumerate(zip(both, measured, strict=True))
             for number, (target, part) in enumerate(zip(shared.each, shared.apart(whole), strict=True))
         }
         return {
-            where: self._kept_part(target, part, partial(keep, *where))
-            for where, (target, part) in sorted(parts.items(), key=lambda one: one[1][1].start_ns)
+            where: self._keep_part(target, part, partial(keep, *where))
+            for where, (target, part) in sorted(parts.items(), key=lambda item: item[1][1].start_ns)
         }
 
     def shared_trial(self, shared: Shared) -> tuple[int, list[Reading[None] | LaunchError]]:
@@ -276,14 +280,14 @@ class Runner:
         parts = shared.apart(measured)
         self.check_program(shared.whole)
         return measured.wall_ns, [
-            self._kept_part(target, part, lambda reading: reading)
+            self._keep_part(target, part, lambda reading: reading)
             for target, part in zip(shared.each, parts, strict=True)
         ]
 
-    def _kept_part(self, target: Target, part: Measured, keep: Callable[[Reading[None]], Kept]) -> Kept | LaunchError:
+    def _keep_part(self, target: Target, part: Measured, keep: Callable[[Reading[None]], Kept]) -> Kept | LaunchError:
         try:
             check_ended(part, target, TIMER.when_late)
-            return self._kept(Reading(part, target.samples(part), None), keep)
+            return self._keep(Reading(part, target.samples(part), None), keep)
         except LaunchError as error:
             return error
 
@@ -309,10 +313,12 @@ class Runner:
             if self.interrupted():
                 raise Interrupted
             with room_for("what --setup prints needs"), scratch_folder("setup") as folder:
-                said = folder / "stderr"  # not a pipe, which would break for what goes on running
-                said.touch()
-                measured = self._run_hook("--setup", replace(spec, stderr=os.fsencode(said), leaves_running=True))
-                measured = replace(measured, stderr=end_of(said, _MOST_SAID))
+                stderr_path = folder / "stderr"  # not a pipe, which would break for what goes on running
+                stderr_path.touch()
+                measured = self._run_hook(
+                    "--setup", replace(spec, stderr=os.fsencode(stderr_path), leaves_running=True)
+                )
+                measured = replace(measured, stderr=end_of(stderr_path, _MOST_STDERR_BYTES))
             check_hook_ended("--setup", spec, measured)
             self.said_by_set_up.append((command_line(spec.argv), measured.stderr or b""))
 
@@ -320,7 +326,7 @@ class Runner:
         for target in {target.program: target for target in targets}.values():
             self.check_program(target)
 
-    def _kept(self, reading: Reading[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
+    def _keep(self, reading: Reading[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         kept = keep(reading)
         self._note_survivors(reading.measured)
         return kept
@@ -345,17 +351,17 @@ class Runner:
             self.forget_cancel()
             self.run_hook("--conclude", self.hooks.of(self.hooks.conclude, target))
 
-    def _watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
+    def _run_watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
         """Run a command that may last, and tell the watch of it, as nothing else would show it."""
-        told, name = list[float](), f"{option} {command_line(spec.argv)}"
+        reported_s, name = list[float](), f"{option} {command_line(spec.argv)}"
 
         def waiting(seconds: float) -> None:
-            if seconds >= _LASTS_S:
-                told.append(seconds)
+            if seconds >= _LONG_COMMAND_S:
+                reported_s.append(seconds)
                 watch(Progress(name, 0, None, waited_s=seconds))
 
         measured = self.launcher.launch(spec, waiting)
-        if told:
+        if reported_s:
             watch(Progress(name, 0, None, waited_s=0.0))
         return measured
 
@@ -365,7 +371,7 @@ class Runner:
 
     def _run_hook(self, option: str, spec: LaunchSpec) -> Measured:
         self.has_begun = True
-        measured = self.launcher.launch(spec) if self.watch is None else self._watched(option, spec, self.watch)
+        measured = self.launcher.launch(spec) if self.watch is None else self._run_watched(option, spec, self.watch)
         self.left_by_hooks += measured.left_behind
         self.not_killed += measured.not_killed
         return measured

@@ -20,23 +20,23 @@ class RunningClock:
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._seen, self._stood_s = clock, clock(), 0.0
-        self._before: object = None
+        self._clock, self._last_read_s, self._stood_s = clock, clock(), 0.0
+        self._previous_handler: object = None
 
     def __enter__(self) -> Self:
         # A handler that is not Python's own could not be restored.
         if current_thread() is main_thread() and signal.getsignal(signal.SIGCONT) is not None:
-            self._before = signal.signal(signal.SIGCONT, self._goes_on)
+            self._previous_handler = signal.signal(signal.SIGCONT, self._handle_continue)
         return self
 
     def __exit__(self, *_error: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGCONT, self._before)  # type: ignore[arg-type] # what signal.signal returned
+        if self._previous_handler is not None:
+            signal.signal(signal.SIGCONT, self._previous_handler)  # type: ignore[arg-type] # what signal.signal returned
 
     def __call__(self) -> float:
         """Return the seconds so far."""
-        self._seen = self._clock()
-        return self._seen - self._stood_s
+        self._last_read_s = self._clock()
+        return self._last_read_s - self._stood_s
 
     @property
     def stood_s(self) -> float:
@@ -48,9 +48,9 @@ class RunningClock:
         self()
         watch(GOES_ON)
 
-    def _goes_on(self, number: int, frame: FrameType | None) -> None:
-        if callable(self._before):
-            self._before(number, frame)
+    def _handle_continue(self, number: int, frame: FrameType | None) -> None:
+        if callable(self._previous_handler):
+            self._previous_handler(number, frame)
         now = self._clock()
-        self._stood_s += now - self._seen
-        self._seen = now
+        self._stood_s += now - self._last_read_s
+        self._last_read_s = now

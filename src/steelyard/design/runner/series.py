@@ -18,14 +18,16 @@ from steelyard.model.settings import Settings
 _NO_FRAME = Frame("", "")
 
 
-def _launched(
+def _launch_series(
     launcher: LaunchServer, specs: Sequence[LaunchSpec], frames: Sequence[Frame], behind: LaunchSpec | None
 ) -> Sequence[Measured | SteelyardError]:
     first = [] if behind is None else [behind]
     return launcher.launch_series([*first, *specs], [*([None] * len(first)), *frames])
 
 
-def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal) -> LaunchSeries | None:
+def journaled_series(
+    settings: Settings, targets: Targets, launcher: LaunchServer, journal: Journal
+) -> LaunchSeries | None:
     """Return how to launch several in one request; None where the driver has something to do between two launches."""
     if events_of(settings.metrics):  # the server keeps only the numbers
         return None
@@ -39,19 +41,19 @@ def series_of(settings: Settings, targets: Targets, launcher: LaunchServer, jour
     ) -> list[Measured | SteelyardError]:
         begun = journal.size()
         try:
-            return [*_launched(launcher, specs, [journal.frame(place, 0) for place in places[:-1]], behind)]
+            return [*_launch_series(launcher, specs, [journal.frame(place, 0) for place in places[:-1]], behind)]
         except MeasurementError as error:  # the server has ended; what it had kept by then is not lost
             return [*map(Measured.of_row, journal.rows_after(begun)), error]
 
     return series
 
 
-def unkept_series_of(launcher: LaunchServer) -> LaunchSeries:
+def unkept_series(launcher: LaunchServer) -> LaunchSeries:
     """Return how to launch several in one request whose rows go to no journal."""
 
     def series(
         _: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None
     ) -> Sequence[Measured | SteelyardError]:
-        return _launched(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)
+        return _launch_series(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)
 
     return series

@@ -9,7 +9,7 @@ from steelyard.model.settings import Settings
 from steelyard.subjects.harness import AUTO, harness_named
 
 # The metrics that a partner on the same processor distorts: what they would hold, and what to do instead.
-_OF_THE_PARTNER = {
+_DISTORTED_METRICS = {
     "wall": "its wait for the partner: choose --metric active or cpu",
     "delay": "its wait for the partner: leave it out",
     "timeslices": "what the partner does to it: leave it out",
@@ -19,13 +19,13 @@ _OF_THE_PARTNER = {
 
 # The least processor time of launches that may gain from a partner: the part that each has to itself, while the other
 # one leads or has ended, has to be small, and the scheduler's turns of some ms have to be many.
-SHORTEST_NS = 20_000_000
+LEAST_CPU_NS = 20_000_000
 # Shorter commands may well be noisier in tandem, because of the part that each has to itself, so that they begin one
 # after the other (docs/tandem.md).
 COMMANDS_GAIN_FROM_NS = 40_000_000
 # Beside its like, a program has half of the caches. If it takes longer there by more than this share, it no longer
 # behaves as it does alone, and a change may cost more, too.
-MOST_CROWDED = 0.2
+MOST_SLOWDOWN_IN_TANDEM = 0.2
 
 
 def has_short_turns(offers: Mapping[str, bool]) -> bool:
@@ -48,18 +48,18 @@ def gains_beside(settings: Settings, offers: Mapping[str, bool]) -> bool:
 
 def gains_from_ns(settings: Settings) -> int:
     """Return the processor time from which launches that gain begin in tandem; for suites, the least that may."""
-    return COMMANDS_GAIN_FROM_NS if settings.harness is None else SHORTEST_NS
+    return COMMANDS_GAIN_FROM_NS if settings.harness is None else LEAST_CPU_NS
 
 
-def obstacle(settings: Settings) -> str | None:
+def tandem_obstacle(settings: Settings) -> str | None:
     """Why nothing can run in tandem with these settings, with the way out; None where it can."""
-    told = _told(settings)
+    judgeable = _judgeable_times(settings)
     for metric in timed(settings.metrics):
-        if metric in PER_ITERATION and told is not None:
-            if metric not in told:
-                return f"samples of {settings.harness} do not tell {metric}{_instead(told)}"
-        elif metric in _OF_THE_PARTNER:
-            return f"{metric} would hold {_OF_THE_PARTNER[metric]}"
+        if metric in PER_ITERATION and judgeable is not None:
+            if metric not in judgeable:
+                return f"samples of {settings.harness} do not tell {metric}{_other_metrics_hint(judgeable)}"
+        elif metric in _DISTORTED_METRICS:
+            return f"{metric} would hold {_DISTORTED_METRICS[metric]}"
     if settings.repeat > 1:
         return "--repeat runs processes one after the other: leave it out"
     if settings.has_hooks_around:
@@ -69,26 +69,26 @@ def obstacle(settings: Settings) -> str | None:
     return None
 
 
-def keeps_step(settings: Settings) -> bool:
+def takes_samples_in_turn(settings: Settings) -> bool:
     """Whether the samples of both launches of a pair can be taken in turn."""
     return settings.harness is not None and harness_named(settings.harness).keeps_step
 
 
-def out_of_step(settings: Settings) -> str:
+def not_in_turn_reason(settings: Settings) -> str:
     """Return why a program does not take its samples in turn, although its harness can."""
     return f"its samples are not taken in turn: {harness_named(settings.harness or '').out_of_step}"
 
 
-def _told(settings: Settings) -> frozenset[str] | None:
+def _judgeable_times(settings: Settings) -> frozenset[str] | None:
     """Return the times by which samples in tandem can be judged; None for launches without samples."""
     if settings.harness is None:
         return None
-    if settings.harness == AUTO or keeps_step(settings):
+    if settings.harness == AUTO or takes_samples_in_turn(settings):
         return frozenset(PER_ITERATION)
     return harness_named(settings.harness).tells
 
 
-def _instead(told: frozenset[str]) -> str:
-    if told:
-        return f" of their own: choose --metric {' or '.join(sorted(told))}"
+def _other_metrics_hint(judgeable: frozenset[str]) -> str:
+    if judgeable:
+        return f" of their own: choose --metric {' or '.join(sorted(judgeable))}"
     return " of their own, nor can they be taken in turn: choose --pairing adjacent"

@@ -19,14 +19,14 @@ from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
 
 ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
-MEND_REMEDY = f"fix the command. {ENVIRONMENT}"
+FIX_REMEDY = f"fix the command. {ENVIRONMENT}"
 COMMAND_REMEDY = f"fix the command, or accept failures with --ignore-failure. {ENVIRONMENT}"
 HARNESS_REMEDY = f"fix it, or choose others with --benchmark. {ENVIRONMENT}"
 SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
     "is it a program of the harness that --harness names? For a plain command leave --harness out. " + ENVIRONMENT
 )
-_WENT_ON = (
+_CLOCK_WENT_ON = (
     "has a clock that went on in this launch while it waited for a processor, as where another thread asks for the "
     "time, too, and that stood still when it was tried: times by both cannot be compared. --metric wall has the plain "
     "clock in all launches"
@@ -97,7 +97,7 @@ class Target:
             if self.needs_cpu and any(one.cpu_ns is None for one in judged_samples(samples)):
                 raise LaunchError("does not tell its time on a processor (cpu_ns): choose --metric wall")
             if self.needs_still and any(one.delay_ns is None for one in samples):
-                raise LaunchError(_WENT_ON)
+                raise LaunchError(_CLOCK_WENT_ON)
         except LaunchError as error:
             raise type(error)(f"{self.name} {without_secrets(str(error), self.spec.env)}") from error
         return samples
@@ -157,7 +157,7 @@ def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: 
     """
     parts = [replace(target, remedy=SHARED_REMEDY) for target in each]
     if turns:
-        parts = [replace(part, work=_in_turn(part.work, turn)) for part, turn in zip(parts, turns, strict=True)]
+        parts = [replace(part, work=_with_turn(part.work, turn)) for part, turn in zip(parts, turns, strict=True)]
         # Two launches at once share one processor by default, which those that take turns need not.
         launch = replace(launch, cpus=launch.cpus or tuple(sorted(os.sched_getaffinity(0))))
     first = parts[0]
@@ -168,7 +168,7 @@ def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: 
     return Shared(whole, parts).within(None)
 
 
-def _in_turn(work: Work | None, turn: int) -> Work | None:
+def _with_turn(work: Work | None, turn: int) -> Work | None:
     return None if work is None else replace(work, orders=str(turn) * work.samples)
 
 
@@ -177,7 +177,7 @@ def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, s
     return Target(f"the list of {name}", harness.listing(spec), subject, harness=harness, remedy=remedy)
 
 
-def no_benchmark(subject: Subject) -> MeasurementError:
+def no_benchmark_error(subject: Subject) -> MeasurementError:
     """Return the error to raise if a subject's list is empty."""
     is_suite = "steelyard.harness" in subject.argv
     remedy = "has its suite @bench above a function?" if is_suite else "is it the right program?"

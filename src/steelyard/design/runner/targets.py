@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from steelyard.design.runner.draws import draw_pair
-from steelyard.design.runner.tandem import keeps_step
+from steelyard.design.runner.tandem import takes_samples_in_turn
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
 from steelyard.design.written import unshelled
 from steelyard.model.launch_spec import Draw, LaunchSpec
@@ -71,12 +71,12 @@ def targets_of(
     """
     settings, limited = record.settings, with_time_limit(record)
     launches = _Launches(record, _subjects(record, copies), limited, shared)
-    shell = command_subject(":", "shell", "shell", shell=True) if _times_a_shell(record) else None
+    shell = command_subject(":", "shell", "shell", shell=True) if _times_shell(record) else None
     return Targets(
         launches.of,
         hooks_of(settings, shared, record.subjects) if hooks is None else hooks,
         None if shell is None else launch_spec(shell, limited, shared, draw_pair(settings.seed, 0, 0)),
-        launches.in_turn if keeps_step(settings) else None,
+        launches.in_turn if takes_samples_in_turn(settings) else None,
         launches.shared if settings.starts == "shared" else None,
     )
 
@@ -105,7 +105,7 @@ class _Launches:
         self._harnesses = [None if settings.harness is None else harness_named(settings.harness) for _ in range(2)]
         self._record, self._settings, self._subjects = record, settings, subjects
         self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
-        self._names = {place: called(record, place[0], one.name, place[2]) for place, one in subjects.items()}
+        self._names = {place: shown_name(record, place[0], one.name, place[2]) for place, one in subjects.items()}
         self._remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
         self._needs_cpu, self._first_layout = decides_by_cpu(settings), layouts_of(settings)[0]
 
@@ -142,7 +142,7 @@ class _Launches:
         return Target(
             self._names[place],
             spec,
-            place_of(self._record, benchmark, side),
+            subject_number(self._record, benchmark, side),
             self._subjects[place].program,
             harness,
             work,
@@ -161,38 +161,38 @@ def _remedy(subject: Subject, settings: Settings) -> str:
     if settings.harness is not None:
         return HARNESS_REMEDY
     words = [] if subject.shell else shell_words(subject.command)
-    if remedy := remedy_of_missing(subject, settings):
+    if remedy := missing_file_remedy(subject, settings):
         return remedy
     if not words:
         return COMMAND_REMEDY
     return f"{unshelled(words)}: give --shell, fix the command, or accept failures with --ignore-failure"
 
 
-def remedy_of_missing(subject: Subject, settings: Settings) -> str | None:
+def missing_file_remedy(subject: Subject, settings: Settings) -> str | None:
     """Return what to do where a command names a file that its revision lacks; None if it names none."""
-    missing = _not_checked_out(subject, settings)
+    missing = _missing_in_checkout(subject, settings)
     if missing is None:
         return None
-    said = f"{missing} is in your folder and not in that revision, where it runs: "
-    said += (
+    remedy = f"{missing} is in your folder and not in that revision, where it runs: "
+    remedy += (
         "give its absolute path" if settings.harness is None else "name a folder that both have, or its absolute path"
     )
     if missing.endswith(".py"):
-        said += ", and --env PYTHONPATH=src where the code is in src, so that each revision imports its own"
-    return said
+        remedy += ", and --env PYTHONPATH=src where the code is in src, so that each revision imports its own"
+    return remedy
 
 
-def _not_checked_out(subject: Subject, settings: Settings) -> str | None:
+def _missing_in_checkout(subject: Subject, settings: Settings) -> str | None:
     """Return a word of the command that names a file in the user's folder, but none in the checkout where it runs."""
     if subject.revision is None or subject.directory is None:
         return None
     folders = [Path(settings.directory), Path(subject.directory)]
     words = (word.partition("::")[0] for word in subject.argv[1:])  # of pytest, the part to run follows the file's name
-    return next((word for word in words if [_has(one, word) for one in folders] == [True, False]), None)
+    return next((word for word in words if [_exists_in(one, word) for one in folders] == [True, False]), None)
 
 
-def _has(folder: Path, word: str) -> bool:
-    return os.path.exists(folder / word)  # noqa: PTH110 - Path.exists() raises where a word is too long for a name
+def _exists_in(folder: Path, name: str) -> bool:
+    return os.path.exists(folder / name)  # noqa: PTH110 - Path.exists() raises where a word is too long for a name
 
 
 def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[Subject]) -> Hooks:
@@ -261,7 +261,7 @@ def longest_at_first_s(record: Weighing | Run) -> float | None:
     return max(limit_s, 2 * settings.max_time_s)
 
 
-def first_given_up_s(record: Weighing | Run) -> float | None:
+def first_limit_s(record: Weighing | Run) -> float | None:
     """Return after how many seconds the very first launch is given up; None if it may take as long as it likes."""
     return longest_at_first_s(record) or with_time_limit(record).timeout_s
 
@@ -299,16 +299,16 @@ def layouts_of(settings: Settings) -> Sequence[int]:
     return range(1, settings.layouts + 1) if settings.layouts else range(1)
 
 
-def of_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
+def in_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
     """Return the first build variant of a subject, itself if it has only one; raises UsageError if that is missing."""
-    return with_parameters(_of_build(subject, settings, 1), {LAYOUT: "1"} if settings.layouts else {}, role)
+    return with_parameters(_in_layout(subject, settings, 1), {LAYOUT: "1"} if settings.layouts else {}, role)
 
 
-def _of_build(subject: Subject, settings: Settings, layout: int) -> Subject:
+def _in_layout(subject: Subject, settings: Settings, layout: int) -> Subject:
     return of_layout(subject, layout) if settings.layouts else subject
 
 
-def place_of(record: Weighing | Run, number: int, side: int) -> int:
+def subject_number(record: Weighing | Run, number: int, side: int) -> int:
     """Return the number of the subject that is one side of a benchmark."""
     benchmark = record.benchmarks[number]
     return benchmark.candidate if side == 1 else benchmark.baseline
@@ -319,11 +319,11 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
 
     Raises UsageError for a program that is missing.
     """
-    benchmark, place = record.benchmarks[number], place_of(record, number, side)
+    benchmark, place = record.benchmarks[number], subject_number(record, number, side)
     sides = ("command", "command") if isinstance(record, Run) else ("baseline", "candidate")
     role = sides[place != benchmark.baseline]
     params = parameters_of(record, number, times, layout)
-    return with_parameters(_of_build(record.subjects[place], record.settings, layout), params, role)
+    return with_parameters(_in_layout(record.subjects[place], record.settings, layout), params, role)
 
 
 def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: int = 1) -> dict[str, str]:
@@ -334,17 +334,17 @@ def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: i
     return {**record.benchmarks[number].in_command(), **loops, **build}
 
 
-def called(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:
+def shown_name(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:
     """Return a subject's name for errors, with the benchmark's parameters, and the layout if there are several."""
     benchmark = record.benchmarks[number]
     values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
     if any(one.baseline != benchmark.baseline for one in record.benchmarks):  # each has a command of its own
         values = benchmark.name
-    several = f"layout {layout}" if record.settings.layouts and layout else ""
-    said = ", ".join(filter(None, (values, several)))
-    return f"{name} ({said})" if said else name
+    layout_text = f"layout {layout}" if record.settings.layouts and layout else ""
+    details = ", ".join(filter(None, (values, layout_text)))
+    return f"{name} ({details})" if details else name
 
 
-def _times_a_shell(record: Weighing | Run) -> bool:
+def _times_shell(record: Weighing | Run) -> bool:
     """Whether the start of a shell is part of a time; counts include its instructions, as those of any process."""
     return any(subject.shell for subject in record.subjects) and bool(timed(record.settings.metrics))

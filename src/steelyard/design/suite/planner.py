@@ -19,8 +19,8 @@ from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
-from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, no_benchmark, read_list
-from steelyard.design.runner.targets import of_first_layout, remedy_of_missing, with_time_limit
+from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, no_benchmark_error, read_list
+from steelyard.design.runner.targets import in_first_layout, missing_file_remedy, with_time_limit
 from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.no_amounts import no_amounts_finding
 from steelyard.design.suite.pilot_time import PilotTime
@@ -105,7 +105,7 @@ class Planner:
         subjects = self.record.subjects
         new = [one for listed in lists[1:] for one in listed]
         if not new or any(subject.revision is None for subject in subjects):
-            raise no_benchmark(subjects[0])
+            raise no_benchmark_error(subjects[0])
         chosen = chosen_benchmarks(
             new, selection.only, "the candidate's", selection.tags, of_several=selection.of_several
         )
@@ -229,7 +229,7 @@ class Planner:
 
     def _listed(self, number: int, subject: Subject) -> list[Listed]:
         usual = STATEMENT_REMEDY if subject.is_statement() else LIST_REMEDY
-        remedy = remedy_of_missing(subject, self.record.settings) or usual
+        remedy = missing_file_remedy(subject, self.record.settings) or usual
         target = listing_target(self._harness, self._spec(subject), subject.name, remedy, number)
         return read_list(self._harness, self.runner.trial(target).measured, subject.name)
 
@@ -238,7 +238,7 @@ class Planner:
         """The subjects as they are asked and tried: of several layouts the first."""
         settings, roles = self.record.settings, ["baseline", *["candidate"] * (len(self.record.subjects) - 1)]
         named = zip(self.record.subjects, roles, strict=True)
-        return [of_first_layout(subject, settings, role) for subject, role in named]
+        return [in_first_layout(subject, settings, role) for subject, role in named]
 
     @cached_property
     def _harness(self) -> Harness:

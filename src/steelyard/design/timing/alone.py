@@ -8,7 +8,7 @@ from collections.abc import Callable
 from steelyard.design.findings import cut_short_finding
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError
-from steelyard.design.runner.targets import first_given_up_s
+from steelyard.design.runner.targets import first_limit_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
@@ -78,7 +78,7 @@ class RunMeasurement:
     def _measure(self) -> StopReason:
         """Launch every benchmark that has not stopped, in rounds; return why the last of them ended."""
         warm_up, done = self._settings.warm_up, 0
-        left_s = first_given_up_s(self._header)
+        left_s = first_limit_s(self._header)
         self._watch(
             Progress(self._shown_name(), 0, self._launches_expected, seconds_left=left_s, noun="launch", is_first=True)
         )

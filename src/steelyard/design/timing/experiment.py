@@ -18,7 +18,7 @@ from steelyard.design.findings import (
 from steelyard.design.judging.budgets import count_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
-from steelyard.design.runner.failure import Interrupted, TookTooLongError, beside_its_partner
+from steelyard.design.runner.failure import Interrupted, TookTooLongError, with_tandem_hint
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
 from steelyard.design.timing.benchmark import OpenBenchmark, open_benchmark
 from steelyard.design.timing.budget import Budget
@@ -279,7 +279,7 @@ class Experiment:
                 for given_up in self._benchmarks_given_up(benchmark, error):
                     given_up.stop = "time"
             else:
-                error = beside_its_partner(error) if tandem else error
+                error = with_tandem_hint(error) if tandem else error
                 self._fail(benchmark, error, str(error))
             return []
         self._pace.pairs += number_of_pairs

@@ -16,13 +16,13 @@ import numpy as np
 from steelyard.design.findings import adjacent_finding
 from steelyard.design.judging.lockstep import with_lockstep_ratios
 from steelyard.design.runner.tandem import (
-    MOST_CROWDED,
-    SHORTEST_NS,
+    LEAST_CPU_NS,
+    MOST_SLOWDOWN_IN_TANDEM,
     gains_beside,
     gains_from_ns,
-    keeps_step,
-    obstacle,
-    out_of_step,
+    not_in_turn_reason,
+    takes_samples_in_turn,
+    tandem_obstacle,
 )
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, MeasuredPair, Trial
@@ -88,10 +88,10 @@ class Pairing:
         self._memory_bytes = memory_bytes
         self._metric = next(iter(timed(settings.metrics)), "")
         self._is_tandem_requested = settings.pairing == "tandem"
-        self._pairing: str = "adjacent" if obstacle(settings) else settings.pairing
+        self._pairing: str = "adjacent" if tandem_obstacle(settings) else settings.pairing
         if by_process and self._pairing == "auto":
             self._pairing = "tandem"
-        self._takes_samples_in_turn = self._pairing != "adjacent" and keeps_step(settings)
+        self._takes_samples_in_turn = self._pairing != "adjacent" and takes_samples_in_turn(settings)
         self._pairs: list[Pair] = []
         self._differences, self._orders = list[float](), list[int]()
         self._trial: Trial | None = None
@@ -209,7 +209,7 @@ class Pairing:
     def _crowding_reason(self) -> str | None:
         """Return what speaks against tandem if two launches have too little of the caches; None if they have enough."""
         rise, error = self._log_rise()
-        if rise - error <= log1p(MOST_CROWDED):
+        if rise - error <= log1p(MOST_SLOWDOWN_IN_TANDEM):
             return None
         return (
             f"beside its like the program took {whole_percent(expm1(rise))} longer, as the two share the caches of a "
@@ -220,7 +220,7 @@ class Pairing:
         if self._takes_samples_in_turn:
             return False  # its samples are what takes turns
         launches = [ran_ns(row) for pair in self._pairs for row in pair]
-        return bool(launches) and float(np.median(launches)) < SHORTEST_NS
+        return bool(launches) and float(np.median(launches)) < LEAST_CPU_NS
 
     def _unfit_reason(self) -> str | None:
         """Return why the target is unfit for tandem, going by its launches so far; None if it is fit."""
@@ -235,7 +235,7 @@ class Pairing:
         if self._takes_samples_in_turn:
             beside = [row.samples for row in rows if row.order >= IN_TANDEM]
             alone = any(not samples or samples[-1].order is None for samples in beside)
-            return out_of_step(self._settings) if alone else None
+            return not_in_turn_reason(self._settings) if alone else None
         if self._settings.harness is not None and np.isnan(np.concatenate(self._values(pairs))).any():
             return f"its samples do not tell {self._metric}"
         # The longer wait of each pair: which side's it is must not count, and of two in each other's way either may

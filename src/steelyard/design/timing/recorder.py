@@ -126,7 +126,7 @@ class Recorder:
         Raises as `launch` does if a launch as a whole failed.
         """
         both = [self._shared_launch(places).within(longest_s) for places in sides]
-        rows = self.runner.launch_both_shared(
+        rows = self.runner.launch_shared_pair(
             both,
             lambda side, number, reading: self._keep(reading, _with_true_order(sides[side][number], reading.samples)),
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import expm1, isfinite
 
 from steelyard.design.inside import told_what_is_inside
-from steelyard.design.runner.targets import first_given_up_s
+from steelyard.design.runner.targets import first_limit_s
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.pace import Pace
 from steelyard.model.progress import Member, Progress, Watch
@@ -36,7 +36,7 @@ class Standing:
     def tell_first(self) -> None:
         """Tell that the very first launch begins."""
         if not self.pace.pairs:
-            name, given_up_s = self._name(self.benchmarks[0]), first_given_up_s(self.header)
+            name, given_up_s = self._name(self.benchmarks[0]), first_limit_s(self.header)
             self.watch(Progress(name, 0, None, is_first=True, seconds_left=given_up_s))
 
     def tell(self, benchmark: OpenBenchmark) -> None:
