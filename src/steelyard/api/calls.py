@@ -28,7 +28,7 @@ from steelyard.design.session import measure
 from steelyard.design.several import Part, measured
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
-from steelyard.model.files import described
+from steelyard.model.files import describe_error
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.project_file import Project, load_project
 from steelyard.model.records import Run, Weighing
@@ -211,7 +211,7 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise UsageError(f"this cannot be asked: {described(error)}") from error
+        raise UsageError(f"this cannot be asked: {describe_error(error)}") from error
 
 
 def _watch(progress: Watch | None) -> Watch:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.api.asked import Asked
 from steelyard.design.identical import EVERY_BENCHMARK
-from steelyard.model.patterns import fits, left_out_by, parted
+from steelyard.model.patterns import fits, left_out_by, split_key
 from steelyard.model.project_file import Project
 from steelyard.model.records import Run, Weighing
 
@@ -30,7 +30,7 @@ def _unused_margins(
     names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
     found = []
     for of in project.compare.margins:
-        pattern, _ = parted(of)
+        pattern, _ = split_key(of)
         if pattern and not fits(names, [pattern]):
             at = project.at("compare", "margins", of)
             found.append(f"{at}: the margin of {of!r} is of no benchmark that was weighed")

@@ -12,7 +12,7 @@ from steelyard.cli.outputs import beside_files, is_printed, page_of
 from steelyard.cli.screen import output
 from steelyard.design.unpaired.foreign import levels
 from steelyard.design.world import World
-from steelyard.model.files import as_saved
+from steelyard.model.files import record_bytes
 from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
 from steelyard.report.bounds import MOST_BENCHMARKS
@@ -25,7 +25,7 @@ def show_foreign(
     described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     console = output(world.environment, beside_data=is_printed(*files.paths()))
     with beside_files(
-        (files.json, lambda: as_saved(record, files.json or STANDARD_STREAM)),
+        (files.json, lambda: record_bytes(record, files.json or STANDARD_STREAM)),
         (files.markdown, lambda: report.markdown(record, described)),
         (files.csv, lambda: report.csv(record)),
         (files.html, lambda: page_of(world, record)),

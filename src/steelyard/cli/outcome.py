@@ -21,7 +21,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.derived import Derived
 from steelyard.model.errors import MeasurementError
-from steelyard.model.files import as_saved
+from steelyard.model.files import record_bytes
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.report import terminal
@@ -168,7 +168,7 @@ def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int
         return path is not None and (says_something or (has_failed(outcome) and not is_printed(path)))
 
     if is_asked(files.json, not is_empty):
-        yield files.json, as_saved(record, files.json)
+        yield files.json, record_bytes(record, files.json)
     if files.csv is not None and not is_empty:
         from steelyard.report import table
 

@@ -26,7 +26,7 @@ from steelyard.model.foreign import (
 from steelyard.model.kept import Finding
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
-from steelyard.model.samples import FLOATS, joined, samples_of
+from steelyard.model.samples import FLOATS, concatenated, samples_of
 from steelyard.model.throughput import processed_of
 from steelyard.model.units import ns_of
 from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
@@ -212,7 +212,7 @@ def _values(file: _File, one: Found) -> list[array[float]]:
     if not told:
         raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
     if (found := samples_of(told)) is not None:
-        numbers = np.frombuffer(joined(found))
+        numbers = np.frombuffer(concatenated(found))
         if not _is_no_time(float(numbers.min()), one.unit) and not _holds_true(told, numbers):
             return found
     return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]

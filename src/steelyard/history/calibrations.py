@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from steelyard.history.store import Store
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import described
+from steelyard.model.files import describe_error
 from steelyard.model.writing import write_atomically
 
 
@@ -60,7 +60,7 @@ def load_calibration(key: str, environment: Mapping[str, str]) -> Calibration | 
         calibration = Calibration.model_validate_json(data)
     except ValidationError as error:
         raise UsageError(
-            f"the calibration {path} is damaged, or another version's ({described(error)}): "
+            f"the calibration {path} is damaged, or another version's ({describe_error(error)}): "
             "make a new one with steelyard calibrate, or remove the file"
         ) from error
     if calibration.machine != key:

@@ -10,7 +10,7 @@ from pydantic import Field
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import METRICS
 from steelyard.model.parts import Record
-from steelyard.model.patterns import fits, parted
+from steelyard.model.patterns import fits, split_key
 from steelyard.model.values import of_percent
 
 NEVER = "never"
@@ -55,10 +55,10 @@ class Limits(Record):
         The metric has two names where the requested one is not defined, and another one stands in for it.
         """
         fitting = [limit for limit in self.limits if limit.is_of(benchmark, metrics, deciding=deciding)]
-        return max(reversed(fitting), key=_names, default=None)
+        return max(reversed(fitting), key=_specificity, default=None)
 
 
-def _names(limit: Limit) -> int:
+def _specificity(limit: Limit) -> int:
     return 2 * (limit.metric is not None) + (limit.benchmark is not None)
 
 
@@ -67,11 +67,11 @@ def limit_from(text: str) -> Limit:
 
     A single name before the last `=` is a metric if there is one of that name, otherwise a pattern of benchmarks.
     """
-    of, _, amount = text.strip().rpartition("=")
-    pattern, metric = parted(of.strip())
+    key, _, amount = text.strip().rpartition("=")
+    pattern, metric = split_key(key.strip())
     if _NO_METRIC.fullmatch(pattern):
         raise UsageError(f"{text!r}: the metric {pattern[1:]!r} is not known: choose from {', '.join(METRICS)}")
-    return Limit(above=_share(text, amount.strip()), benchmark=pattern or None, metric=metric)
+    return Limit(above=_limit_of(text, amount.strip()), benchmark=pattern or None, metric=metric)
 
 
 def limits_from(texts: Sequence[str], *, strict: bool = False, require: Sequence[str] = ()) -> Limits:
@@ -79,7 +79,7 @@ def limits_from(texts: Sequence[str], *, strict: bool = False, require: Sequence
     return Limits(limits=[limit_from(text) for text in texts], strict=strict, require=list(require))
 
 
-def _share(text: str, amount: str) -> float | None:
+def _limit_of(text: str, amount: str) -> float | None:
     if amount == NEVER:
         return None
     match = _PERCENT.fullmatch(amount)

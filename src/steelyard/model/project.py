@@ -48,21 +48,21 @@ def key_of(field: str) -> str:
     return field.replace("_", "-")
 
 
-def _refused(sentence: str) -> PydanticCustomError:
+def _refusal(sentence: str) -> PydanticCustomError:
     return PydanticCustomError(UNREADABLE, "{sentence}", {"sentence": sentence})
 
 
-def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
+def _validated_by(read: Callable[[str, str], Value]) -> BeforeValidator:
     """Validate a value by read(key, text), as the value of an option is read."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         key = key_of(info.field_name or "")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise _refused(f"{key} has to be a number, or a text with its unit")
+            raise _refusal(f"{key} has to be a number, or a text with its unit")
         try:
             return read(key, str(value))
         except UsageError as error:
-            raise _refused(str(error)) from error
+            raise _refusal(str(error)) from error
 
     return BeforeValidator(validate)
 
@@ -79,29 +79,29 @@ def _margin(value: Any, info: ValidationInfo) -> float:
     try:
         return margin_of(key_of(info.field_name or ""), value)
     except UsageError as error:
-        raise _refused(str(error)) from error
+        raise _refusal(str(error)) from error
 
 
 def _metrics(value: Any) -> list[str]:
     if isinstance(value, str):
         value = [value]
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-        raise _refused('metrics has to be a list of names, as in ["active", "max_rss"]')
+    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+        raise _refusal('metrics has to be a list of names, as in ["active", "max_rss"]')
     try:
         return metric_names(value, "metrics")
     except UsageError as error:
-        raise _refused(str(error)) from error
+        raise _refusal(str(error)) from error
 
 
-def _one_or_several(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
 def _limits(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         part = f'"{100 * value:g}%" if it is a part of 1, else ' if 0 < value < 1 else "for example "
-        raise _refused(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
-    return _one_or_several(value)
+        raise _refusal(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
+    return _as_list(value)
 
 
 _TEXT_OR_NUMBER = {"type": ["string", "number"]}
@@ -112,12 +112,14 @@ Margin = Annotated[
 ]
 Alpha = Annotated[
     float,
-    _by(lambda key, text: alpha_checked(share(key, text), key)),
+    _validated_by(lambda key, text: alpha_checked(share(key, text), key)),
     WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["1%", 0.01]}),
 ]
 _TIME = WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["500ms", "30s", "2m", "1h", 30]})
-Time = Annotated[float, _by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
-Wait = Annotated[float, _by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME]
+Time = Annotated[float, _validated_by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
+Wait = Annotated[
+    float, _validated_by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME
+]
 Metrics = Annotated[
     list[str],
     BeforeValidator(_metrics),
@@ -128,21 +130,25 @@ Metrics = Annotated[
 _TEXTS = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
 Texts = Annotated[
     list[str],
-    BeforeValidator(_one_or_several),
+    BeforeValidator(_as_list),
     _TEXTS,
 ]
 
 
-def _whole(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
+def _integer_between(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
     schema = WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
-    return _by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
+    return _validated_by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
 
 
-_PAIRS, _LAYOUTS, _WARM_UP = _whole(1, 1_000_000), _whole(1, MOST_LAYOUTS), _whole(0, 1000)
-_REPEAT = _whole(1, 1_000_000)
+_PAIRS, _LAYOUTS, _WARM_UP = (
+    _integer_between(1, 1_000_000),
+    _integer_between(1, MOST_LAYOUTS),
+    _integer_between(0, 1000),
+)
+_REPEAT = _integer_between(1, 1_000_000)
 Processor = Annotated[
     int | Literal["auto"],
-    _by(processor),
+    _validated_by(processor),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "auto"}]}),
 ]
 

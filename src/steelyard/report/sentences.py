@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.patterns import fits, parted
+from steelyard.model.patterns import fits, split_key
 from steelyard.report import budgets, figures, levels, words
 from steelyard.report.plain import one_line
 
@@ -202,7 +202,7 @@ def margins(record: Weighing | Run) -> str | None:
     Margins for benchmarks that were not measured are left out.
     """
     settings, names = record.settings, [name for benchmark in record.benchmarks for name in benchmark.names()]
-    patterns = ((parted(of)[0], of) for of in settings.margins)
+    patterns = ((split_key(of)[0], of) for of in settings.margins)
     of_some = [of for pattern, of in patterns if not pattern or fits(names, [pattern])]
     if not of_some:
         return None

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 
 from steelyard.model.errors import UsageError
-from steelyard.model.placeholders import values_told
+from steelyard.model.placeholders import describe_values
 from steelyard.model.subject import Benchmark, Subject
 
 # More would never finish; a scan that makes more has a wrong step.
@@ -95,7 +95,7 @@ def _digits(number: Decimal) -> int:
 
 
 def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
-    values = values_told(params)
+    values = describe_values(params)
     if not values:
         # A revision's name is left out, so that all have the same benchmark, unless it tells several candidates apart.
         return candidate.name if candidate.revision is None or named else candidate.command

@@ -16,7 +16,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import DISTURBED, ROLES, USED
-from steelyard.model.samples import joined as bits
+from steelyard.model.samples import concatenated as bits
 from steelyard.model.sides import side_names
 from steelyard.model.subject import Benchmark
 from steelyard.report.data.table import (

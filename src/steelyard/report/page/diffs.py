@@ -10,7 +10,7 @@ from steelyard.model.foreign import ForeignReport, ForeignVerdict
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, suite_mean, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, units
@@ -181,7 +181,7 @@ def _row_of_imports(
     made: list[Figure | None] = []
     known = [one for one in values if one is not None]
     if len(known) == len(_SIDES):
-        arrays = [np.frombuffer(joined(one), dtype=np.float64) for one in known]
+        arrays = [np.frombuffer(concatenated(one), dtype=np.float64) for one in known]
         made = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
     detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], drawn(made))
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict)

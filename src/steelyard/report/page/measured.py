@@ -8,7 +8,7 @@ from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED, says_order, times_ns
+from steelyard.model.rows import ROLES, USED, has_order, times_ns
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures, heap, sentences
@@ -101,7 +101,7 @@ def _paired(record: Weighing) -> str | None:
     tandem, way = launches.in_tandem()[used], "one after the other"
     if tandem.any():
         part = "" if tandem.all() else f" {tandem.sum() // 2:,} of {figures.count(len(used) // 2, 'pair')}"
-        is_in_turn = launches.samples and says_order(launches.samples[used[tandem.argmax()]])
+        is_in_turn = launches.samples and has_order(launches.samples[used[tandem.argmax()]])
         way = f"in tandem{part}{', samples in turn' if is_in_turn else ''}"
     return f"{way}, chosen by auto" if record.settings.pairing == "auto" else way
 

@@ -11,7 +11,7 @@ from steelyard.model.foreign import ForeignBenchmark, ForeignResults, Level
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.report import disturbances, figures, foreign, levels, notes, sentences
 from steelyard.report.page import (
     budget,
@@ -182,7 +182,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
         Cell(f"{level.samples:,}", float(level.samples)),
     ]
     lines: list[Content] = [sentence(foreign.effort(level))]
-    values = np.frombuffer(joined(benchmark.values), dtype=np.float64)
+    values = np.frombuffer(concatenated(benchmark.values), dtype=np.float64)
     quantity = units.of_foreign(benchmark.unit, values)
     made = [
         _in_order(values, quantity, len(benchmark.values), room.points),

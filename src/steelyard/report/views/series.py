@@ -15,7 +15,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Run, Weighing
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.model.sides import SIDES
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
@@ -129,7 +129,7 @@ def _measured(record: Weighing | Run, derived: Derived) -> Iterator[Drawn]:
 
 
 def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
-    values = np.frombuffer(joined(benchmark.values))
+    values = np.frombuffer(concatenated(benchmark.values))
     if (ns := ns_of(benchmark.unit)) is not None:
         scale, values = Scale("ns"), values * ns
     else:

@@ -20,7 +20,7 @@ from steelyard.measure.native import READER
 from steelyard.measure.scratch import opened
 from steelyard.model.collector import without_collection
 from steelyard.model.file_bytes import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
-from steelyard.model.samples import FLOATS, parted
+from steelyard.model.samples import FLOATS, split_samples
 
 # Starting the program takes 2 ms.
 _FEWEST_BYTES = 4 << 20
@@ -90,7 +90,7 @@ def _read(told: BinaryIO) -> Packed:
     # From a file without `peek` it would read each of its operations by a call of its own, in twice the time.
     file = io.BufferedReader(io.BytesIO(pickled), _AT_ONCE)
     with without_collection():
-        return Packed(_Plain(file, buffers=parted(numbers, lengths)).load(), digest, rest)
+        return Packed(_Plain(file, buffers=split_samples(numbers, lengths)).load(), digest, rest)
 
 
 class _Plain(pickle.Unpickler):

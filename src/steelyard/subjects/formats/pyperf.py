@@ -12,7 +12,7 @@ import numpy as np
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES, PROCESSOR
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.subjects.adapters.pyperf import Result, results_of_json
 from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
 from steelyard.subjects.responses import json_of, shown
@@ -90,7 +90,7 @@ def _total(results: list[Result]) -> float:
     if not all(isinstance(one, array) for one in values):
         return float(sum(map(mul, loops, map(sum, values))))
     each = np.repeat(np.array(loops, dtype=np.float64), list(map(len, values)))
-    return float(each @ np.frombuffer(joined(values)))
+    return float(each @ np.frombuffer(concatenated(values)))
 
 
 def _begun(benchmarks: list[dict[str, Any]]) -> str:

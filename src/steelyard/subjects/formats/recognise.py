@@ -12,7 +12,7 @@ from typing import Any
 
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.file_bytes import plausible, read_bytes, unpacked
+from steelyard.model.file_bytes import read_bytes, require_plausible, unpacked
 from steelyard.model.files import within_memory
 from steelyard.model.foreign import ForeignFile
 from steelyard.model.json_text import parse_anything
@@ -118,7 +118,7 @@ def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
 def _data(path: Path) -> tuple[bytes, _Digest]:
     data = read_bytes(path)
     digest = _digest(data)
-    data = plausible(path, unpacked(path, data))
+    data = require_plausible(path, unpacked(path, data))
     if not data.strip():
         raise UsageError(f"cannot import {path}: it is empty")
     return data, digest
