@@ -156,6 +156,7 @@ def _limits(options: GateOptions) -> Limits:
         limits=asked.limits or of_file.limits,
         strict=asked.strict or of_file.strict,
         require=asked.require or of_file.require,
+        accepted=[one.limit() for one in project.gate.accepted],
     )
 
 

@@ -15,7 +15,7 @@ from steelyard.report.printable import plain
 
 if TYPE_CHECKING:
     from steelyard.cli.forge_options import ForgeOptions
-    from steelyard.model.gate import GateReport
+    from steelyard.model.gate import GateReport, Judged
 
 # GitHub shows ten of each kind per step.
 _MOST_ANNOTATIONS = 9
@@ -80,20 +80,21 @@ def _notes(environment: Mapping[str, str]) -> sticky.Comments:
 
 def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
     errors = list(report.problems)
-    errors += [
-        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.estimate(one)}, "
-        f"above the limit of {gate_words.limit(one)}"
-        for one in report.slower
-    ]
+    errors += list(map(_above, report.slower))
     opened = [
         f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.estimate(one)}: "
         f"{gate_words.why_open_by_itself(one)}"
         for one in report.undecided
     ]
     errors, warnings = ([*errors, *opened], []) if report.limits.strict else (errors, opened)
-    for name, messages in (("error", errors), ("warning", warnings)):
+    notices = list(map(_above, report.accepted))
+    for name, messages in (("error", errors), ("warning", warnings), ("notice", notices)):
         for message in _few(messages):
             print(github.command(name, plain(message), plain(title)), file=log)
+
+
+def _above(one: Judged) -> str:
+    return f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.above_limit(one)}"
 
 
 def _few(messages: list[str]) -> list[str]:
@@ -119,6 +120,7 @@ def _set_outputs(report: GateReport, environment: Mapping[str, str], status: int
         "verdict": report.verdict,
         "status": str(status),
         "slower": str(len(report.slower)),
+        "accepted": str(len(report.accepted)),
         "undecided": str(len(report.undecided)),
         "verdicts": str(len(report.deciding)),
         "headline": plain(gate_words.headline(report)),

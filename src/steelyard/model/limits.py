@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from steelyard.model.values import of_percent
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
+LONGEST_REASON = 200
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%?")
 _NO_METRIC = re.compile(r":\w+")
 _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:max_rss=never'"
@@ -40,6 +42,17 @@ class Limit(Record):
         return "=".join([":".join(named), above]) if named else above
 
 
+class Accepted(Limit):
+    """A slowdown that is accepted, and why: the limit of what is found above its usual one."""
+
+    above: float = Field(ge=0, description="relative change up to which the slowdown is accepted")
+    benchmark: str = Field(description="pattern of benchmarks' names, with * and ? as in a shell")
+    reason: str = Field(max_length=LONGEST_REASON, description="why it is accepted")
+
+
+AnyLimit = TypeVar("AnyLimit", bound=Limit)
+
+
 class Limits(Record):
     """What a gate holds a weighing to. Without a limit a benchmark fails if its verdict is `slower`."""
 
@@ -48,14 +61,22 @@ class Limits(Record):
     require: list[str] = Field(
         default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
     )
+    accepted: list[Accepted] = Field(default_factory=list, description="slowdowns that are accepted above all limits")
 
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
-        """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
+        """The limit of a benchmark in a metric, as `that_applies`."""
+        return that_applies(self.limits, benchmark, metrics, deciding=deciding)
 
-        The metric has two names where the requested one is not defined, and another one stands in for it.
-        """
-        fitting = [limit for limit in self.limits if limit.is_of(benchmark, metrics, deciding=deciding)]
-        return max(reversed(fitting), key=_specificity, default=None)
+
+def that_applies(
+    limits: Sequence[AnyLimit], benchmark: str, metrics: Collection[str], *, deciding: bool
+) -> AnyLimit | None:
+    """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
+
+    The metric has two names where the requested one is not defined, and another one stands in for it.
+    """
+    fitting = [limit for limit in limits if limit.is_of(benchmark, metrics, deciding=deciding)]
+    return max(reversed(fitting), key=_specificity, default=None)
 
 
 def _specificity(limit: Limit) -> int:

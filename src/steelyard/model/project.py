@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
+from steelyard.model.limits import LONGEST_REASON, MOST_PERCENT, Accepted
 from steelyard.model.metrics import METRICS
 from steelyard.model.parts import Record
 from steelyard.model.values import (
@@ -27,6 +28,7 @@ from steelyard.model.values import (
     alpha_checked,
     in_range,
     metric_names,
+    percentage,
     processor,
     relative_margin,
     seconds,
@@ -36,6 +38,8 @@ from steelyard.model.values import (
 )
 
 _NOT_BLANK = r"\S"
+# Longer values are not repeated in an error.
+_SHOWN = 30
 
 UNREADABLE = "steelyard"
 """The type of an error whose message is a whole sentence."""
@@ -102,6 +106,32 @@ def _limits(value: Any) -> Any:
         part = f'"{100 * value:g}%" if it is a part of 1, else ' if 0 < value < 1 else "for example "
         raise _refusal(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
     return _as_list(value)
+
+
+def _change(value: Any) -> float:
+    if not isinstance(value, str) or not value.strip().endswith("%"):
+        is_short = isinstance(value, (int, float, str)) and len(str(value)) <= _SHOWN and not isinstance(value, bool)
+        shown = f" {value!r}" if is_short else ""
+        raise _refusal(f'change{shown} has to be a text with its unit: write for example change = "12%"')
+    try:
+        return percentage("change", value, most=MOST_PERCENT)
+    except UsageError as error:
+        raise _refusal(str(error)) from error
+
+
+def _reason(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value  # refused as any other text
+    reason = value.strip()
+    if len(reason.splitlines()) > 1 or len(reason) > LONGEST_REASON:
+        raise _refusal(f"reason has to be one line of at most {LONGEST_REASON} characters: say it in fewer words")
+    return reason
+
+
+def _metric(value: Any) -> Any:
+    if isinstance(value, str) and value not in METRICS:
+        raise _refusal(f"metric {value!r} is not known: choose from {', '.join(METRICS)}")
+    return value
 
 
 _TEXT_OR_NUMBER = {"type": ["string", "number"]}
@@ -289,6 +319,29 @@ class Target(Measuring):
     margin: Margin | None = Field(default=None, description="smallest relative change of this target that matters")
 
 
+class AcceptedSlowdown(_Section):
+    """A slowdown that is accepted in the change that brings this entry."""
+
+    benchmark: str = Field(pattern=_NOT_BLANK, description="pattern of benchmarks' names, with * and ? as in a shell")
+    change: Annotated[
+        float,
+        BeforeValidator(_change),
+        WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]+\s*%\s*$", "examples": ["12%"]}),
+    ] = Field(description="relative change up to which the slowdown is accepted")
+    reason: Annotated[
+        str,
+        BeforeValidator(_reason),
+        WithJsonSchema({"type": "string", "pattern": _NOT_BLANK, "maxLength": LONGEST_REASON}),
+    ] = Field(pattern=_NOT_BLANK, description="why it is accepted, in one line, which the gate's page shows")
+    metric: Annotated[str, BeforeValidator(_metric), WithJsonSchema({"enum": list(METRICS)})] | None = Field(
+        default=None, description="name of the metric; by default the one that decides"
+    )
+
+    def limit(self) -> Accepted:
+        """What a gate holds such a slowdown to."""
+        return Accepted(above=self.change, benchmark=self.benchmark, metric=self.metric, reason=self.reason)
+
+
 class Gate(_Section):
     """What `steelyard gate` holds the results to."""
 
@@ -299,6 +352,9 @@ class Gate(_Section):
     strict: StrictBool = Field(default=False, description="whether results that stay undecided fail too")
     require: Texts = Field(
         default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
+    )
+    accepted: Sequence[AcceptedSlowdown] = Field(
+        default_factory=list, description="slowdowns that are accepted in the change that brings their entries"
     )
 
 
@@ -311,7 +367,13 @@ class ProjectFile(_Section):
     gate: Gate = Field(default_factory=Gate)
 
 
-SECTIONS: dict[str, type[_Section]] = {"build": Build, "target": Target, "compare": Compare, "gate": Gate}
+SECTIONS: dict[tuple[str, ...], type[_Section]] = {
+    ("build",): Build,
+    ("target",): Target,
+    ("compare",): Compare,
+    ("gate",): Gate,
+    ("gate", "accepted"): AcceptedSlowdown,
+}
 
 
 def schema() -> dict[str, Any]:

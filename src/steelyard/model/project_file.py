@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from steelyard.model.errors import UsageError
+from steelyard.model.limits import Accepted
 from steelyard.model.project import SECTIONS, UNREADABLE, Build, Compare, Gate, ProjectFile, Target, key_of, margin_of
 from steelyard.model.secrecy import is_secret
 from steelyard.model.toml_lines import Place, line_of, lines_of
@@ -39,6 +40,8 @@ _EXPECTED = {
 _KEYS_OF_OPTIONS = {"fail-above": "max-slower", "env": "environment"}
 _MOST_KEYS = 12
 _MARGINS = ("compare", "margins")
+# Tables of which there may be several, each with its own header.
+_SEVERAL = {("target",): "target", ("gate", "accepted"): "accepted slowdown"}
 # The index of a parameter's name in a place such as ("target", 0, "parameters", "size").
 _PARAMETER_INDEX = 3
 # A bare key of TOML, but without a leading dash, which would make it an option.
@@ -89,6 +92,15 @@ def load_project(start: Path) -> Project | None:
             if table is not None:
                 return _Reader(shown, text, prefix).project(table, folder)
     return None
+
+
+def accepted_in(folder: Path) -> list[Accepted]:
+    """The slowdowns that the project's file of a folder accepts; none if there is no file, or a wrong one."""
+    try:
+        project = load_project(folder)
+    except UsageError:
+        return []
+    return [] if project is None else [one.limit() for one in project.gate.accepted]
 
 
 def has_table(file: Path) -> bool:
@@ -194,7 +206,7 @@ class _Reader:
         names = [str(one) for one in (*self.prefix, *section) if isinstance(one, str)]
         if not names:
             return "the file"
-        return f"[[{'.'.join(names)}]]" if section[:1] == ("target",) else f"[{'.'.join(names)}]"
+        return f"[[{'.'.join(names)}]]" if _table_of(section) in _SEVERAL else f"[{'.'.join(names)}]"
 
     def _sentence(self, error: Any) -> str:
         place, kind = tuple(error["loc"]), error["type"]
@@ -210,8 +222,8 @@ class _Reader:
             return f'{self._section_name(tuple(section))} lacks its {key}: add {key} = "..."'
         if isinstance(key, int):
             key = next(str(one) for one in reversed(place) if isinstance(one, str))
-        if place == ("target",):
-            return f"each target is a table of its own: write {self._section_name(place)} above it"
+        if (table := _table_of(place)) in _SEVERAL and len(place) <= len(table) + 1:
+            return f"each {_SEVERAL[table]} is a table of its own: write {self._section_name(table)} above it"
         if kind == "literal_error":
             return f"{key} has to be {error['ctx']['expected'].replace(chr(39), chr(34))}"
         return f"{key} has to be {_EXPECTED[kind]}" if kind in _EXPECTED else f"{key}: {error['msg']}"
@@ -231,9 +243,9 @@ class _Reader:
         near = [meant] if meant in known else get_close_matches(key.replace("_", "-"), known, 1)
         if near:
             return f"{self._section_name(section)} has no {key!r}: did you mean {near[0]!r}?"
-        elsewhere = [name for name in SECTIONS if key in _keys((name,))]
-        if elsewhere and section[:1] != (elsewhere[0],):
-            return f"{self._section_name(section)} has no {key!r}: it belongs in {self._section_name((elsewhere[0],))}"
+        elsewhere = [table for table in SECTIONS if key in _keys(table)]
+        if elsewhere and _table_of(section) != elsewhere[0]:
+            return f"{self._section_name(section)} has no {key!r}: it belongs in {self._section_name(elsewhere[0])}"
         listed = ", ".join(known[:_MOST_KEYS]) + (" and others" if len(known) > _MOST_KEYS else "")
         return f"{self._section_name(section)} has no {key!r}: it may have {listed}; see steelyard docs config"
 
@@ -272,8 +284,14 @@ def _place_of_nul(value: Any, place: Place = ()) -> Place | None:
 
 
 def _keys(section: Place) -> list[str]:
-    fields = SECTIONS[str(section[0])].model_fields if section else ProjectFile.model_fields
+    fields = SECTIONS[_table_of(section)].model_fields if section else ProjectFile.model_fields
     return [key_of(name) for name in fields]
+
+
+def _table_of(place: Place) -> tuple[str, ...]:
+    """The table of the file, of those that have keys, that a place is or is in."""
+    names = tuple(str(one) for one in place if isinstance(one, str))
+    return names[:2] if names[:2] in SECTIONS else names[:1]
 
 
 def _environments(contents: ProjectFile) -> Iterator[tuple[Place, Sequence[str]]]:

@@ -27,6 +27,11 @@ class Held(Record):
     )
     standing: Standing
     deciding: bool = Field(description="whether the gate's answer depends on it")
+    accepted: float | None = Field(
+        description="relative change up to which a slowdown above the limit is accepted; null if none is, or if "
+        "nothing is above the limit"
+    )
+    reason: str | None = Field(description="why it is accepted, as the project's file says; null where `accepted` is")
 
 
 class GateAnswer(Record):
@@ -63,4 +68,6 @@ def _held(one: Judged) -> Held:
         limit=one.above,
         standing=one.standing,
         deciding=one.deciding,
+        accepted=None if one.accepted is None else one.accepted.above,
+        reason=None if one.accepted is None else one.accepted.reason,
     )

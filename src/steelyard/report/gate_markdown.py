@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
@@ -31,7 +31,7 @@ _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided"
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
 _RULE = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
-_Kind = Literal["above", "changed", "open", "same", "beside"]
+_Kind = Literal["above", "accepted", "changed", "open", "same", "beside"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ def _heading(report: GateReport) -> str:
     """Return the verdict as a heading; what passed by its limits, or has none, may still contain something slower."""
     if report.verdict == "passed" and report.is_all_new:
         return "nothing to compare yet"
+    if report.verdict == "passed" and report.accepted:
+        return gate_words.accepted_count(report)
     if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):
         return "nothing above its limit"
     return _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
@@ -97,7 +99,7 @@ def _size(lines: Iterable[str]) -> int:
 
 def _sections(report: GateReport) -> list[_Section]:
     """Return the sections in the order of the page: by importance."""
-    kinds: dict[_Kind, list[Judged]] = {"above": [], "changed": [], "open": [], "same": [], "beside": []}
+    kinds: dict[_Kind, list[Judged]] = {kind: [] for kind in get_args(_Kind)}
     for one in report.judged:
         kinds[_kind(one)].append(one)
     several = len(report.weighings) > 1
@@ -114,6 +116,7 @@ def _sections(report: GateReport) -> list[_Section]:
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
         _Section([], [f"{_text(mean)}  " for mean in gate_words.means(report)], "mean"),
         _tabled(["**Above the limit**", ""], kinds["above"], several=several),
+        _tabled(["**Slower, and accepted**", ""], kinds["accepted"], several=several),
         _tabled([f"**Changed{_within(kinds['changed'])}**", ""], kinds["changed"], several=several),
         _Section(["**What could not be decided**", ""], undecided, "verdict", closing, hidden),
         _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
@@ -135,17 +138,22 @@ def _within(changed: Sequence[Judged]) -> str:
 def _kind(one: Judged) -> _Kind:
     if one.deciding and one.standing == "above":
         return "above"
-    if one.deciding and one.standing == "open":
-        return "open"
+    if one.deciding and one.standing in ("accepted", "open"):
+        return one.standing
     if one.verdict.verdict in CHANGED:
         return "changed"
     return "same" if one.verdict.verdict == "same" else "beside"
 
 
 def _tabled(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
-    """Return verdicts as a table, with a column for the record if there are `several` weighings."""
-    rows = table(_row(one, several=several) for one in worst_first(judged)[:_MOST_ROWS])
-    heads = [[*_TITLES, "record"], [*_RULE, ":--"]] if several else [_TITLES, _RULE]
+    """Return verdicts as a table, with a column for the record if there are `several` weighings.
+
+    Where something is accepted, a column says how much, and why.
+    """
+    accepts = any(one.accepted for one in judged)
+    rows = table(_row(one, several=several, accepts=accepts) for one in worst_first(judged)[:_MOST_ROWS])
+    more = [title for title, is_there in (("accepted", accepts), ("record", several)) if is_there]
+    heads = [[*_TITLES, *more], [*_RULE, *(":--" for _ in more)]]
     hidden = max(0, len(judged) - _MOST_ROWS)
     return _Section([*before, *table(heads)], rows, "verdict", hidden=hidden)
 
@@ -155,7 +163,7 @@ def _fold(title: str, section: _Section) -> _Section:
     return replace(section, before=opening, after=["", "</details>", ""])
 
 
-def _row(one: Judged, *, several: bool) -> list[str]:
+def _row(one: Judged, *, several: bool, accepts: bool) -> list[str]:
     verdict = one.verdict
     return [
         code(verdict.benchmark),
@@ -165,6 +173,7 @@ def _row(one: Judged, *, several: bool) -> list[str]:
         gate_words.limit(one),
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
+        *([_text(gate_words.accepted(one))] if accepts else []),
         *([code(one.source)] if several else []),
     ]
 

@@ -31,6 +31,7 @@ def show(console: Console, report: GateReport) -> None:
     sheet.row(word, gate_words.headline(report), *([tally] if (tally := gate_words.tally(report)) else []), style=style)
     _list(sheet, "missing", [Text(problem) for problem in report.problems[1:]])
     _list(sheet, "slower", [_line(sheet, one, several=several) for one in report.slower])
+    _list(sheet, "accepted", [_line(sheet, one, several=several) for one in report.accepted])
     changed = [one for one in report.judged if _is_changed(one)]
     _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
     _list(sheet, "in all", [Text(mean) for mean in gate_words.means(report)])
@@ -48,7 +49,7 @@ def show(console: Console, report: GateReport) -> None:
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()
         # Something may be slower within its limit, so `nothing slower` would be wrong.
-        open_end(console, sentences.not_strict("nothing was found above its limit"))
+        open_end(console, sentences.not_strict(gate_words.nothing_above(report)))
 
 
 def _not_as_asked(report: GateReport) -> list[Finding]:
@@ -67,7 +68,8 @@ def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
     source = f" ({sheet.name(one.source, sheet.text_width)})" if several else ""
     name = sheet.name(verdict.benchmark, sheet.text_width)
     known = f"{verdict.metric} {gate_words.estimate(one)}, limit {gate_words.limit(one)}"
-    return Text.assemble((name, "bold"), f" {known}{source}")
+    accepted = "" if one.standing == "open" else gate_words.accepted(one)  # `why_open` says it
+    return Text.assemble((name, "bold"), f" {', '.join(filter(None, (known, accepted)))}{source}")
 
 
 def _list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence[Text] = ()) -> None:

@@ -36,13 +36,39 @@ def headline(report: GateReport) -> str:
         worst = report.slower[0]
         name = printable.shorten(printable.plain(worst.verdict.benchmark), _LONGEST_NAME)
         which = "; the worst" if len(report.slower) > 1 else ""
-        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {estimate(worst)}"
+        beside = f"; {accepted_count(report)}" if report.accepted else ""
+        return f"{len(report.slower):,} of {many} {above}{which}: {name}, {estimate(worst)}{beside}"
+    nothing = f"{accepted_count(report)}, and {nothing_above(report)}" if report.accepted else nothing_above(report)
     if report.undecided:
         stayed = f"{len(report.undecided):,} of {many} stayed open"
         if report.is_too_open:
-            return f"nothing was found above its limit, but {stayed}, which fails a strict gate"
-        return f"nothing was found above its limit, and {stayed}"
-    return f"nothing was found above its limit, {many}"
+            return f"{nothing}, but {stayed}, which fails a strict gate"
+        return f"{nothing}, and {stayed}"
+    return f"{nothing}, {many}"
+
+
+def nothing_above(report: GateReport) -> str:
+    """Say that nothing that is not accepted was found above its limit."""
+    return f"nothing {'else ' if report.accepted else ''}was found above its limit"
+
+
+def accepted_count(report: GateReport) -> str:
+    """Count what is above its limit and accepted: `1 slower and accepted`."""
+    return f"{len(report.accepted):,} slower and accepted"
+
+
+def accepted(judged: Judged) -> str:
+    """Say what is accepted of a slowdown above its limit, and why; empty if nothing is."""
+    if (entry := judged.accepted) is None:
+        return ""
+    what = "more than the accepted" if judged.standing == "above" else "accepted up to"
+    return f"{what} {figures.threshold(entry.above)} ({entry.reason})"
+
+
+def above_limit(judged: Judged) -> str:
+    """Say of what is above its limit by how much, which limit that is, and what is accepted."""
+    said = f"{estimate(judged)} is above the limit of {limit(judged)}"
+    return ", ".join(filter(None, (said, accepted(judged))))
 
 
 def uncompared(report: GateReport) -> list[Finding]:
@@ -70,7 +96,7 @@ def tally(report: GateReport) -> str:
 
 def estimate(judged: Judged) -> str:
     """Write one benchmark's change and interval so that each number shows on which side of the limit it is."""
-    return sentences.estimate(judged.verdict, judged.above)
+    return sentences.estimate(judged.verdict, judged.decided_by)
 
 
 def limit(judged: Judged) -> str:
@@ -89,9 +115,9 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
         undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
         return undefined[0] if undefined else "no pair was measured to its end"
     said = [finding.message for finding in verdict.findings if finding.code == CONTROL_ALARM]
-    if judged.limit is not None and verdict.interval is not None and not said:
-        but = _not_above(verdict, verdict.interval)
-        said.append(f"the interval reaches above the limit of {limit(judged)}, but {but}")
+    if (judged.limit or judged.accepted) and verdict.interval is not None and not said:
+        bound = _bound(judged)
+        said.append(f"the interval reaches above the {bound}, but {_not_above(verdict, verdict.interval)}")
     if verdict.verdict == "undecided" and not said:
         said = sentences.explanation(verdict, settings, judged.reason)
         said = said if alone else said[:1]
@@ -100,6 +126,12 @@ def why_open(judged: Judged, *, alone: bool = True) -> str:
     if alone and _ended_by_another_margin(judged):
         said.append(_with_its_limit([judged]))
     return "; ".join(said)
+
+
+def _bound(judged: Judged) -> str:
+    if (entry := judged.accepted) is None:
+        return f"limit of {limit(judged)}"
+    return f"{figures.threshold(entry.above)} that are accepted ({entry.reason})"
 
 
 def why_open_by_itself(judged: Judged) -> str:
@@ -119,7 +151,8 @@ def _ended_by_another_margin(judged: Judged) -> bool:
     """Return whether its weighing ended by a margin other than its limit, and would go on with that one."""
     verdict, settings = judged.verdict, judged.weighing.settings
     margin = settings.margin if verdict.margin is None else verdict.margin
-    is_other = judged.limit is not None and bool(judged.above) and judged.above != margin
+    bound = judged.decided_by
+    is_other = (judged.limit or judged.accepted) is not None and bool(bound) and bound != margin
     is_known = verdict.interval is not None and not budgets.is_withheld(verdict) and not is_counted(verdict.metric)
     # Only the first metric ends a weighing; a metric that it fell back to is not among those asked for.
     is_first = verdict.metric == settings.metrics[0] or verdict.metric not in settings.metrics
@@ -127,7 +160,7 @@ def _ended_by_another_margin(judged: Judged) -> bool:
 
 
 def _with_its_limit(opened: Sequence[Judged]) -> str:
-    limits = {one.above for one in opened if one.above is not None}
+    limits = {one.decided_by for one in opened if one.decided_by is not None}
     which = f"--margin {100 * limits.pop():.6g}%" if len(limits) == 1 else "its limit for a margin"
     if len(opened) == 1:
         return f"its weighing ended by another margin: with {which} it goes on until that is decided"
@@ -155,8 +188,9 @@ def methods(report: GateReport) -> list[str]:
     """Say how everything was measured, judged and held to limits; what several weighings share is said once."""
     measured = [one for one in report.weighings if one.new_suite is None and one.identical is None]
     said = dict.fromkeys(map(_method, measured))
+    but = ", except for what is accepted" if report.accepted else ""
     strict = "; what stays undecided fails too" if report.limits.strict else ""
-    return [*said, f"the gate fails {_where_it_fails(report)}{strict}"]
+    return [*said, f"the gate fails {_where_it_fails(report)}{but}{strict}"]
 
 
 def _where_it_fails(report: GateReport) -> str:

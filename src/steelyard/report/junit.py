@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import is_counted
@@ -13,7 +13,10 @@ from steelyard.report.printable import plain
 
 
 def xml(report: GateReport) -> str:
-    """Return the report as XML: above its limit is a failure, no data an error, undecided skipped unless strict."""
+    """Return the report as XML: above its limit is a failure, no data an error, undecided skipped unless strict.
+
+    What is accepted passes, and its output says why.
+    """
     cases: dict[str, list[Judged]] = {source: [] for source in report.sources}
     for one in report.deciding:
         cases[one.source].append(one)
@@ -72,9 +75,10 @@ def _seconds(one: Judged, told: set[int]) -> float:
 
 
 def _outcome(one: Judged, *, strict: bool) -> str | None:
-    change = gate_words.estimate(one)
     if one.standing == "above":
-        return _node("failure", f"{change} is above the limit of {gate_words.limit(one)}", "slower")
+        return _node("failure", gate_words.above_limit(one), "slower")
+    if one.standing == "accepted":
+        return f"<system-out>{escape(plain(gate_words.above_limit(one)))}</system-out>"
     if one.standing == "open":
         why = gate_words.why_open_by_itself(one)
         return _node("failure", why, "undecided") if strict else _node("skipped", why)

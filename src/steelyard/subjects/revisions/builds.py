@@ -19,6 +19,7 @@ from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.project_file import accepted_in
 from steelyard.model.subject import RevisionFacts
 from steelyard.report.endings import how_it_ended_badly
 from steelyard.report.figures import seconds
@@ -106,6 +107,7 @@ class Built:
             tree=self.revision.tree,
             build=self.recipe.written,
             layout=self.recipe.layout,
+            accepted=accepted_in(self.folder),
         )
 
 
