@@ -324,6 +324,16 @@ def test_what_names_no_program_is_built_still(
     assert written(here_without_python.folder).build.command == build
 
 
+def test_of_many_benchmarks_some_are_named(here_without_python: InProcess) -> None:
+    names = [f"b{number}" for number in range(12)]
+    manifest = "".join(f'[[bench]]\nname = "{name}"\nharness = false\n' for name in names)
+    sources = {f"benches/{name}.rs": "use criterion::*;" for name in names}
+    put(here_without_python.folder, {"Cargo.toml": f'[package]\nname = "a"\n{manifest}', **sources})
+    said = here_without_python("init").err.decode()
+    assert f"Cargo with criterion ({', '.join(names[:10])} and 2 more); next: " in said
+    assert [one.name for one in written(here_without_python.folder).targets] == names
+
+
 def test_a_root_that_is_a_library_has_the_whole_workspace_built(here_without_python: InProcess) -> None:
     files = {
         "Cargo.toml": '[package]\nname = "lib"\n[workspace]\nmembers = ["app"]\n',

@@ -17,7 +17,7 @@ from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.untimed import of_target
 from steelyard.api.wording import split_option
-from steelyard.design.findings import new_suite_finding
+from steelyard.design.findings import new_suite_finding, some_names
 from steelyard.design.folders import entered
 from steelyard.design.several import Part, joined
 from steelyard.design.suite.selection import Selection
@@ -113,10 +113,10 @@ def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[in
     names = [target.name for target in targets.values()]
     for pattern in patterns:
         if not fits(names, [pattern]):
-            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {', '.join(names)}")
+            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {some_names(names)}")
     chosen = {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
     if asked.suite.shard is not None and len(chosen) > 1:
-        several = ", ".join(target.name for target in chosen.values())
+        several = some_names([target.name for target in chosen.values()])
         raise UsageError(
             f"--shard is a part of one target's benchmarks, and here are several ({several}): choose one with "
             "--target, each in jobs of its own"
@@ -139,7 +139,7 @@ def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, T
     others = [target.name for place, target in targets.items() if place not in chosen]
     if not chosen:
         raise UsageError(
-            f"--benchmark and --tag choose none of the commands, which go by their names: {', '.join(others)}"
+            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(others)}"
         )
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 

@@ -91,6 +91,7 @@ _NOTHING = "nothing was found here that it knows"
 
 def _said(found: Sequence[Found], then: str) -> str:
     """Say what was found, and what to do next."""
+    from steelyard.design.findings import some_names
     from steelyard.subjects.projects.text import names_of
 
     targets = [target for one in found for target in one.targets]
@@ -99,7 +100,7 @@ def _said(found: Sequence[Found], then: str) -> str:
         others = ", ".join(one.not_driven for one in found if one.not_driven)
         seen = f"{what}, but {others or 'no program or benchmark in it'}" if what else _NOTHING
         return f"{seen}; put a command of yours into it, then {then}"
-    names = ", ".join(names_of(found))
+    names = some_names([*names_of(found)])
     if any(target.harness is None for target in targets):
         return f"{what} ({names}); give the commands their work, then {then}"
     return f"{what} ({names}); next: {then}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -82,9 +83,9 @@ def names_of(found: Sequence[Found]) -> Iterator[str]:
         for one in found
         for target in one.targets
     ]
-    taken = [name for way in ways for name in dict.fromkeys(way)]
+    taken = Counter(name for way in ways for name in dict.fromkeys(way))
     for way in ways:
-        yield next((name for name in way if taken.count(name) == 1), way[-1])
+        yield next((name for name in way if taken[name] == 1), way[-1])
 
 
 def _build(found: Sequence[Found]) -> Iterator[str]:
