@@ -86,11 +86,13 @@ def _next(folder: Path) -> str:
     return "commit all to a git repository (git init, git add, git commit), as it weighs revisions: steelyard compare"
 
 
+_MOST_NAMED = 12
 _NOTHING = "nothing was found here that it knows"
 
 
 def _said(found: Sequence[Found], then: str) -> str:
     """Say what was found, and what to do next."""
+    from steelyard.report.figures import some
     from steelyard.subjects.projects.text import names_of
 
     targets = [target for one in found for target in one.targets]
@@ -99,7 +101,7 @@ def _said(found: Sequence[Found], then: str) -> str:
         others = ", ".join(one.not_driven for one in found if one.not_driven)
         seen = f"{what}, but {others or 'no program or benchmark in it'}" if what else _NOTHING
         return f"{seen}; put a command of yours into it, then {then}"
-    names = ", ".join(names_of(found))
+    names = some([*names_of(found)], _MOST_NAMED)
     if any(target.harness is None for target in targets):
         return f"{what} ({names}); give the commands their work, then {then}"
     return f"{what} ({names}); next: {then}"
