@@ -376,6 +376,17 @@ def test_a_build_of_several_lines_is_not_repeated_where_it_fails(scripted: Scrip
     assert line == "  | no rule"
 
 
+@pytest.mark.usefixtures("repo")
+def test_of_a_failed_build_the_cause_is_shown_and_no_colour(scripted: ScriptedWorld) -> None:
+    build = "printf '\\033[31merror\\033[0m: %0300d: no host\\n\\033[0m\\033[0m\\n' 0; exit 1"
+    done = scripted("compare", "--base", "main", "--build", build, "./program")
+    *_, line = done.err.decode().splitlines()
+    assert line.startswith("  | error: 000")
+    assert line.endswith("0: no host")
+    assert " ... " in line
+    assert len(line) < 220
+
+
 def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(
     scripted: ScriptedWorld,
     repo: Repo,  # noqa: ARG001 - the place

@@ -48,6 +48,7 @@ _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
 _NEXT_TO = 1e-6
 # Control characters, which could steer a terminal, and lone surrogates, which are no text.
 _NO_TEXT = ("Cc", "Cs")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def asked(
@@ -268,6 +269,11 @@ def _check_sum(told_ns: int, most_ns: int, where: str, measured: Measured) -> No
 def _is_beyond(told_ns: int, most_ns: int) -> bool:
     """Return whether a sum exceeds its limit by more than two clocks may differ."""
     return told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS
+
+
+def without_colours(text: str) -> str:
+    """Return what a program printed without the marks by which it colours it."""
+    return _COLOUR.sub("", text)
 
 
 def escaped(text: str, special: re.Pattern[str]) -> str:

@@ -27,6 +27,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     whole_loops,
+    without_colours,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -53,7 +54,6 @@ _CUT = "..."
 # What has a meaning in Rust's regular expressions; not all of their versions allow other characters to be escaped.
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
 _VANISHED = "took zero time"
@@ -153,7 +153,7 @@ def title_in(text: str) -> str:
 
 def check_unit(printed: str) -> None:
     """Raise LaunchError if it measures in, say, cycles: only its output tells a Measurement's unit, not its files."""
-    for unit in _TIME.findall(_COLOUR.sub("", printed))[-1:]:
+    for unit in _TIME.findall(without_colours(printed))[-1:]:
         if unit not in _UNITS:
             raise LaunchError(f"measures in {shown(unit)}, which is no time: only criterion's WallTime can be weighed")
 

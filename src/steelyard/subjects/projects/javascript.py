@@ -22,6 +22,7 @@ _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
 _MEASURING = re.compile(r"(?:bench|benchmark|perf)(?:$|[:_-])")
 # A single node command, as launches have no shell to understand more.
 _NODE = re.compile(r"node( [\w@%+=:,./-]+)+")
+_NO_TARGET = "package.json names no program, and no script bench, benchmark or perf that is one node command"
 
 
 def javascript(folder: Path) -> Found | None:
@@ -33,7 +34,7 @@ def javascript(folder: Path) -> Found | None:
     if not isinstance(package, dict):
         return None
     targets = [*_measuring(_table(package, "scripts"))] or [*_programs(package)]
-    return Found("JavaScript", _build(package, folder), targets)
+    return Found("JavaScript", _build(package, folder), targets, not_driven=None if targets else _NO_TARGET)
 
 
 def _measuring(scripts: Mapping[str, Any]) -> Iterator[FoundTarget]:

@@ -6,7 +6,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.found import Found, FoundTarget, files_named, text_of
@@ -15,6 +16,7 @@ from steelyard.subjects.projects.found import Found, FoundTarget, files_named, t
 # is not taken for its own.
 _FIXTURE = r"^\s*(?:async )?def test\w*\([^)]*\b{}\b"
 _BENCH = (r"^\s*(?:import|from) steelyard\b", r"^\s*@(?:[\w.]+\.)?bench\b")
+_IMPORTED = re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE)
 _PYPERF = (r"^\s*(?:import|from) pyperf\b", r"^[^#'\"\n]*\bRunner\(")
 
 
@@ -25,11 +27,10 @@ def python(folder: Path, search_path: str | None) -> list[Found]:
     suites = [path for path in files if path.name.startswith("bench_")]
     scripts = [path for path in files if not path.name.startswith("test_")]
     run = "python" if shutil.which("python", path=search_path) else "python3"
-    sources = ["PYTHONPATH=src"] if (folder / "src").is_dir() else []
 
     def target(name: str, paths: Sequence[Path], module: str, harness: str) -> FoundTarget:
         words = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in paths)
-        return FoundTarget(name, f"{run} {module}{words}", harness, sources)
+        return FoundTarget(name, f"{run} {module}{words}", harness, _sources(folder, [] if module else paths))
 
     found = list[tuple[str, str, list[FoundTarget]]]()  # its name, the packages that it needs, and what is weighed
     if using := _with(tests, _FIXTURE.format("benchmark")):
@@ -41,9 +42,25 @@ def python(folder: Path, search_path: str | None) -> list[Found]:
     if using := _with(tests, _FIXTURE.format("weigh")):
         found.append(("pytest with weigh", "pytest steelyard", [target("tests", using, "-m pytest ", "protocol")]))
     if using := _with(scripts, *_PYPERF):
-        found.append(("pyperf", "pyperf", [target(path.stem, [path], "", "pyperf") for path in using]))
+        named = zip(using, _names(using), strict=True)
+        found.append(("pyperf", "pyperf", [target(name, [path], "", "pyperf") for path, name in named]))
     comments = _comments([*dict.fromkeys(package for _, needed, _ in found for package in needed.split())])
     return [Found(what, None, targets, () if place else comments) for place, (what, _, targets) in enumerate(found)]
+
+
+def _sources(folder: Path, scripts: Sequence[Path]) -> Sequence[str]:
+    """Return what has each revision import its own modules; a script, unlike `-m`, looks in its own folder alone."""
+    if (folder / "src").is_dir():
+        return ["PYTHONPATH=src"]
+    own = {name for script in scripts if script.parent != folder for name in _IMPORTED.findall(text_of(script))}
+    is_here = any((folder / name / "__init__.py").is_file() or (folder / f"{name}.py").is_file() for name in own)
+    return ["PYTHONPATH=."] if is_here else []
+
+
+def _names(scripts: Sequence[Path]) -> Iterator[str]:
+    """Yield a name for each script: its own, or that of its folder where scripts in many folders have the same."""
+    own = Counter(path.stem for path in scripts)
+    yield from (path.stem if own[path.stem] == 1 else path.parent.name for path in scripts)
 
 
 def _comments(packages: Sequence[str]) -> Sequence[str]:

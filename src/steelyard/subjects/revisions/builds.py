@@ -25,6 +25,7 @@ from steelyard.report.endings import how_it_ended_badly
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
+from steelyard.subjects.responses import without_colours
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
 from steelyard.subjects.revisions.checkout import NotBuiltError, Places, brought, check_out
 from steelyard.subjects.revisions.git import Git, Repository
@@ -339,15 +340,21 @@ def _is_full(folder: Path) -> bool:
 
 
 def tail(log: Path) -> tuple[str, ...]:
-    """Return the last lines of a log, each cut if it is too long."""
+    """Return the last lines of a log without colours; of one that is too long its beginning and its end."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            lines = file.read().decode(errors="replace").rstrip().splitlines()
+            lines = without_colours(file.read().decode(errors="replace")).rstrip().splitlines()
     except OSError:
         return ()
     shown = (line.expandtabs() for line in lines[-_TAIL_LINES:])
-    return tuple(line[:_LONGEST_LINE] for line in shown)
+    return tuple(_cut(line) for line in shown)
+
+
+def _cut(line: str) -> str:
+    # What a tool says last is often the cause.
+    part = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else f"{line[:part]} ... {line[-part:]}"
 
 
 def _built(job: Job, entry: Entry, repository: Repository) -> Built:
