@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import steelyard
 from steelyard.design.findings import some_names
-from steelyard.design.suite.selection import chosen_benchmarks
+from steelyard.design.suite.selection import choose_benchmarks
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
     ForeignBenchmark,
@@ -67,7 +67,7 @@ def convert_files(
     listed = dict.fromkeys(name for file in files for name in file.named)
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
-    fitting = [one.name for one in chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
+    fitting = [one.name for one in choose_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
     failed = {name: error for name in fitting if (error := _error(files, name))}
     # If all of them failed, the first says why.
     chosen = [name for name in fitting if name not in failed] or fitting

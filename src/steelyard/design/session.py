@@ -276,9 +276,9 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
             time = PilotTime(session.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
             planner = Planner(header, shared, session.runner(hooks), session.watch, time)
             if selection is None:
-                header = planner.going_on()
+                header = planner.plan_resumed()
             else:
-                header = planner.planned(selection)
+                header = planner.plan(selection)
                 header = header.model_copy(update={"preparing_s": session.clock() - begun})
         header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
