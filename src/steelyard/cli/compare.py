@@ -89,7 +89,7 @@ def _compared(options: CompareOptions, world: World) -> int:
         check_not_launched(request, *options.files.paths(), options.launch.output)
         say_what_is_unread(options.launch)
         with tuned(options.tuned, request.settings.cpu, world):
-            outcome = session.attempted(request, watch, world)
+            outcome = session.attempt(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 

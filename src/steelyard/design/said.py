@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.design.findings import each_once, some_names
+from steelyard.design.findings import merge_equal_findings, some_names
 from steelyard.model.kept import SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE, Finding
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
@@ -70,7 +70,7 @@ class Said:
         of_each = [(one.name, self._of(number, record)) for number, one in enumerate(record.benchmarks)]
         found = [(name, finding) for name, finding in of_each if finding is not None]
         several = sum(not one.control for one in record.benchmarks) > 1
-        return each_once(found) if several else [finding for _, finding in found]
+        return merge_equal_findings(found) if several else [finding for _, finding in found]
 
     def _of(self, benchmark: int, record: Weighing | Run) -> Finding | None:
         sides = {name: self._sides.get((benchmark, side), _OfSide()) for side, name in enumerate(side_names(record))}

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
-from steelyard.design.findings import survivors
+from steelyard.design.findings import survivor_findings
 from steelyard.design.judging.failures import accepted_failures_finding
 from steelyard.design.said import Said
 from steelyard.measure.count.counter import Counted
@@ -67,7 +67,7 @@ class CountNotes:
             found += self._of_failures(record, number)
             found += self._of_differences(record, number, mine)
         found += [] if timed(record.settings.metrics) else self._said.findings(record)
-        return found + survivors(self._left_behind, self._not_killed)
+        return found + survivor_findings(self._left_behind, self._not_killed)
 
     def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
         """Return why counts differ; if only the first ones do, that they are set aside."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from steelyard.design.findings import survivors
+from steelyard.design.findings import survivor_findings
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, with_prepare_hint
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
@@ -331,9 +331,9 @@ class Runner:
         self._note_survivors(reading.measured)
         return kept
 
-    def survivors(self) -> list[Finding]:
+    def survivor_findings(self) -> list[Finding]:
         """Return the findings about processes that outlived what started them; none if there were none."""
-        return survivors(self.left_behind, self.not_killed, self.left_by_hooks)
+        return survivor_findings(self.left_behind, self.not_killed, self.left_by_hooks)
 
     def _note_survivors(self, measured: Measured) -> None:
         self.left_behind += measured.left_behind

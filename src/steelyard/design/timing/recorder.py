@@ -13,7 +13,7 @@ from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
 from steelyard.design.named_files import NamedFiles
-from steelyard.design.preliminaries import start_ns
+from steelyard.design.preliminaries import shell_start_ns
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
@@ -179,7 +179,7 @@ class Recorder:
     def _time_empty_shell(self) -> None:
         """Measure what the launches of the coming pair have in common besides the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
-            self._shell_starts_ns.append(start_ns(self.runner.run(self.targets.empty_shell)))
+            self._shell_starts_ns.append(shell_start_ns(self.runner.run(self.targets.empty_shell)))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
         draw = Draw(place.hash_seed, place.padding_bytes, place.layout)

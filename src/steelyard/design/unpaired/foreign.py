@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.findings import coarse_clock, some_names
+from steelyard.design.findings import coarse_clock_finding, some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
@@ -263,7 +263,7 @@ def _findings(
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
-    elif judgement.verdict == "undecided" and (coarse := coarse_clock(judgement.quantisation, limits.margin)):
+    elif judgement.verdict == "undecided" and (coarse := coarse_clock_finding(judgement.quantisation, limits.margin)):
         yield coarse
     elif judgement.verdict != "undecided" and not limits.same_conditions:
         yield Finding(

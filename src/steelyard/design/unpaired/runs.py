@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock, some_names
+from steelyard.design.findings import coarse_clock_finding, some_names
 from steelyard.design.judging.judgement import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import Change, mean_of
@@ -360,7 +360,7 @@ def _findings(
         )
     if caution := METRICS[shown].caution:
         yield Finding(code=NOISY_METRIC, message=caution)
-    if coarse := coarse_clock(judgement.quantisation, margin):
+    if coarse := coarse_clock_finding(judgement.quantisation, margin):
         yield coarse
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
