@@ -193,11 +193,11 @@ def _baseline(name: str, options: RunOptions, world: World) -> Run:
     this one is timed, or the other way round.
     """
     from steelyard.api.diffs import check_kind
-    from steelyard.design.unpaired.runs import run_of
+    from steelyard.design.unpaired.runs import require_run
     from steelyard.model.files import load_any
 
     path = world.store().find(name)
-    run = run_of(load_any(path), path)
+    run = require_run(load_any(path), path)
     if run.machine.key != world.facts().key:
         raise UsageError(
             f"the baseline {name} was measured on another machine ({run.machine.cpu_model or 'unknown'}, "

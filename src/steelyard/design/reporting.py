@@ -10,7 +10,7 @@ from pathlib import Path
 from steelyard import __version__
 from steelyard.design.judging.look_back import look_back
 from steelyard.design.outcome import Outcome, failure, is_running, judge_outcome
-from steelyard.design.unpaired.foreign import levels
+from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.documents import load_document
@@ -76,7 +76,7 @@ def _make_part(item: Reportable, room: budget.Budget, key: str) -> Part:
         case Outcome():
             return _outcome_part(item, room, key)
         case ForeignResults():
-            return runs.of_import(item, levels(item.benchmarks), room)
+            return runs.of_import(item, describe_levels(item.benchmarks), room)
         case UnpairedReport():
             return diffs.of_runs(item, room, key)
         case ForeignReport():

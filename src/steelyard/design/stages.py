@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from steelyard.design.counting.plan import missing
+from steelyard.design.counting.plan import missing_counts
 from steelyard.design.named_files import NamedFiles
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
@@ -101,7 +101,7 @@ def stages(
 def needs_counting(record: Weighing | Run) -> bool:
     """Whether something is to be counted, and is not yet."""
     metrics = record.settings.metrics
-    return bool(counted(metrics)) and (not timed(metrics) or bool(missing(record)))
+    return bool(counted(metrics)) and (not timed(metrics) or bool(missing_counts(record)))
 
 
 def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:

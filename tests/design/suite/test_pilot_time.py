@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.design.counting.plan import missing
+from steelyard.design.counting.plan import missing_counts
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.loops import LEAST_SAMPLES, answer_all, ask_for_loops
@@ -208,4 +208,4 @@ def test_what_is_counted_names_what_it_had_no_time_to_try() -> None:
     hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
     record = planned(both(good=steady(), hangs=hangs), metrics=["instructions"])
     assert messages(record, "not-measured")[0].endswith("hangs")
-    assert missing(record) == [(0, 0), (0, 1)]
+    assert missing_counts(record) == [(0, 0), (0, 1)]
