@@ -36,8 +36,8 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
-from steelyard.design.said import said_by_set_up, without_values
 from steelyard.design.stages import Session, needs_counting, stages
+from steelyard.design.stderr_notes import set_up_findings, without_secret_values
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings, unread_output_findings
@@ -195,7 +195,9 @@ def _measure_record(
         error = too_long_for(error, record)
         record, error = _clean_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
-        findings = without_values(record.findings, shared_environment(record.settings, session.world.environment))
+        findings = without_secret_values(
+            record.findings, shared_environment(record.settings, session.world.environment)
+        )
         record = record.model_copy(update={"findings": findings})
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
@@ -224,7 +226,7 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "what is to go on runs in its background, as in './server &'"
         ) from None
     # Before a journal has it: a kill leaves that as it is.
-    findings = without_values(said_by_set_up(runner.said_by_set_up), shared)
+    findings = without_secret_values(set_up_findings(runner.set_up_stderr), shared)
     return [*findings, *set_up_left_running_finding(runner.not_killed)]
 
 

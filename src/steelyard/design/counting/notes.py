@@ -8,7 +8,7 @@ from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, counts_by_side, has_set_aside
 from steelyard.design.findings import survivor_findings
 from steelyard.design.judging.failures import accepted_failures_finding
-from steelyard.design.said import Said
+from steelyard.design.stderr_notes import StderrNotes
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
@@ -27,7 +27,7 @@ class CountNotes:
         self._differing: dict[tuple[CountedSide, bool], list[str]] = {}
         self._others_ns: dict[int, int] = {}
         self._failed: dict[int, dict[int, list[str]]] = {}
-        self._said = Said()
+        self._stderr_notes = StderrNotes()
         self._left_behind: list[str] = []
         self._not_killed: list[str] = []
 
@@ -46,7 +46,7 @@ class CountNotes:
             way = way_to_fail(counted.measured.exit_code, counted.measured.signal)
             if way not in ways:
                 ways.append(way)
-        self._said.take(number, count.side, counted.measured)
+        self._stderr_notes.take(number, count.side, counted.measured)
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
@@ -66,7 +66,7 @@ class CountNotes:
             found += self._noted.get(number, [])
             found += self._failure_findings(record, number)
             found += self._difference_findings(record, number, sides)
-        found += [] if timed(record.settings.metrics) else self._said.findings(record)
+        found += [] if timed(record.settings.metrics) else self._stderr_notes.findings(record)
         return found + survivor_findings(self._left_behind, self._not_killed)
 
     def _difference_findings(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:

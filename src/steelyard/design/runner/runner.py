@@ -114,7 +114,7 @@ class Runner:
     """Those left by launches, or by the commands around them, that could not be killed and go on."""
     left_by_hooks: list[str] = field(default_factory=list)
     """As `left_behind`, but left by the commands around launches."""
-    said_by_set_up: list[tuple[str, bytes]] = field(default_factory=list)
+    set_up_stderr: list[tuple[str, bytes]] = field(default_factory=list)
     """For each set-up command that ended well, its command line and the end of its standard error."""
     launches: int = 0
     """How many launches were started, without the commands around them."""
@@ -320,7 +320,7 @@ class Runner:
                 )
                 measured = replace(measured, stderr=end_of(stderr_path, _MOST_STDERR_BYTES))
             check_hook_ended("--setup", spec, measured)
-            self.said_by_set_up.append((command_line(spec.argv), measured.stderr or b""))
+            self.set_up_stderr.append((command_line(spec.argv), measured.stderr or b""))
 
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():

@@ -63,7 +63,7 @@ class RunMeasurement:
         reasons = [self._stop_reasons.get(number, reason) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
         self._findings += self._recorder.not_reached_findings(self._header.benchmarks, reasons)
-        self._findings += self._recorder.said.findings(self._header)
+        self._findings += self._recorder.stderr_notes.findings(self._header)
         self._findings += self._recorder.files.findings()
         self._findings += self._recorder.runner.survivor_findings()
         return self._header.model_copy(

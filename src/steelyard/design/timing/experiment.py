@@ -374,7 +374,7 @@ class Experiment:
 
     def _final_record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
-        said_findings = self._recorder.said.findings(self._header)
+        said_findings = self._recorder.stderr_notes.findings(self._header)
         renewed_codes = {COLD, *(SAID if said_findings else ())}  # said anew, as it has been carried on since
         kept_findings = findings_not_repeated(self._header.findings, self._pairing_findings)
         return self._header.model_copy(

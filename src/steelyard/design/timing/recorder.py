@@ -17,7 +17,7 @@ from steelyard.design.preliminaries import shell_start_ns
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
-from steelyard.design.said import Said
+from steelyard.design.stderr_notes import StderrNotes
 from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
@@ -80,7 +80,7 @@ class Recorder:
     then something else has to be done or measured in between."""
     watched: Watched = field(default_factory=Watched)
     """What is seen of the machine meanwhile, if anybody looks."""
-    said: Said = field(default_factory=Said)
+    stderr_notes: StderrNotes = field(default_factory=StderrNotes)
     """What launches other than warm-ups wrote to standard error."""
     files: NamedFiles = field(default_factory=NamedFiles)
     """The files that the commands name."""
@@ -215,7 +215,7 @@ class Recorder:
         self.rows.append(row)
         self._note_row(row)
         if ROLES[place.role] != WARM_UP:
-            self.said.take(place.benchmark, place.side, measured)
+            self.stderr_notes.take(place.benchmark, place.side, measured)
         return row
 
     def discard_pair(self, benchmark: int, pair: int) -> None:
