@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
 from steelyard.design.control import with_control
 from steelyard.design.findings import (
     ISOLATED,
@@ -24,7 +25,6 @@ from steelyard.design.findings import (
 )
 from steelyard.design.going_on import More, used_s
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
-from steelyard.design.inside import too_long_for, with_benchmarks_inside
 from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
 from steelyard.design.layouts import equal_layouts_findings, with_digest
 from steelyard.design.outcome import Outcome, judge_outcome
@@ -192,7 +192,7 @@ def _measure_record(
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
-        error = too_long_for(error, record)
+        error = with_harness_hint_if_too_long(error, record)
         record, error = _clean_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
         findings = without_secret_values(
