@@ -51,7 +51,7 @@ class Outcome:
     def way_on(self) -> str | None:
         """Return the command that carries on what is undecided: another budget adds to what was measured.
 
-        In each benchmark only its first timed metric is open again (`going_on`). What was interrupted has the rest of
+        In each benchmark only its first timed metric is open again (`with_extra_budget`). What was interrupted has the rest of
         its own budget.
         """
         record = self.record

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from steelyard.design.extra_budget import ExtraBudget, with_extra_budget
 from steelyard.design.folders import enter_folder
-from steelyard.design.going_on import More, going_on
 from steelyard.design.layouts import digest_of
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
@@ -22,7 +22,7 @@ from steelyard.subjects.command import of_layout
 TRUST = "--trust-journal"
 
 
-def load_resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighing:
+def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None) -> Weighing:
     """Return the weighing to carry on; raises UsageError for others, and for what others wrote unless `trusted`.
 
     A record says what is run: if it is a stranger's, the stranger may do whatever the user may. With `more`, it is one
@@ -48,7 +48,7 @@ def load_resumable(path: Path, *, trusted: bool, more: More | None = None) -> We
     impossible = [text for text in _passed_texts(record) if not _can_be_passed(text)]
     if impossible or not all(subject.argv for subject in record.subjects):
         raise UsageError(f"{path} is damaged: no command can be made of {impossible[0] if impossible else ''!r}")
-    return record if more is None else going_on(record, path, more)
+    return record if more is None else with_extra_budget(record, path, more)
 
 
 @contextmanager

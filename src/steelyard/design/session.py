@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
 from steelyard.design.control import with_control
+from steelyard.design.extra_budget import ExtraBudget, used_s
 from steelyard.design.findings import (
     ISOLATED,
     NOT_CLEANED_UP,
@@ -23,7 +24,6 @@ from steelyard.design.findings import (
     tuned_finding,
     unseen_orphans_finding,
 )
-from steelyard.design.going_on import More, used_s
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
 from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
 from steelyard.design.layouts import equal_layouts_findings, with_digest
@@ -99,7 +99,7 @@ def resume(
     *,
     around: Callable[[Weighing], AbstractContextManager[None]],
     trusted: bool = False,
-    more: More | None = None,
+    more: ExtraBudget | None = None,
 ) -> Outcome:
     """Carry on a weighing that was interrupted or killed, by the same plan, and keep the whole of it.
 
