@@ -14,7 +14,7 @@ import pytest
 
 from steelyard.api import project
 from steelyard.api.project import Sides, build_variables
-from steelyard.design.outcome import Outcome, judged
+from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
 from steelyard.model.kept import IDENTICAL, Finding
@@ -515,9 +515,9 @@ def test_ctrl_c_behind_the_last_launch_of_one_leaves_the_next_out(
 ) -> None:
     def interrupted(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
         ctrl_c()
-        return judged(record, error)
+        return judge_outcome(record, error)
 
-    monkeypatch.setattr("steelyard.design.session.judged", interrupted)
+    monkeypatch.setattr("steelyard.design.session.judge_outcome", interrupted)
     world.says(SEVERAL)
     done = world("compare")
     assert done.status == 130

@@ -201,7 +201,7 @@ def planner(
 
 def plan(machine: Suites, record: Weighing, selection: Selection | None = None) -> Weighing:
     """Return the weighing with its benchmarks."""
-    planned = planner(machine, record).planned(selection or Selection())
+    planned = planner(machine, record).plan(selection or Selection())
     assert isinstance(planned, Weighing)
     return planned
 

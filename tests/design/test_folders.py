@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.design.folders import entered
+from steelyard.design.folders import enter_folder
 
 
 def test_two_threads_leave_this_process_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,15 +18,15 @@ def test_two_threads_leave_this_process_where_it_was(tmp_path: Path, monkeypatch
     found: list[Path] = []
 
     def other() -> None:
-        with entered(second):
+        with enter_folder(second):
             found.append(Path.cwd())
             left.wait(10)
 
     thread, left = threading.Thread(target=other), threading.Event()
-    with entered(first):
+    with enter_folder(first):
         thread.start()
         thread.join(0.1)  # long enough to enter its folder, if it could
-        with entered(first):
+        with enter_folder(first):
             assert Path.cwd() == first
     left.set()
     thread.join()

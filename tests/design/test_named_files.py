@@ -23,7 +23,7 @@ def files_of(*words: str, directory: str | None = None, **settings: object) -> N
     record = weighing(1, **settings)
     subject = record.subjects[1].model_copy(update={"argv": ["program", *words], "directory": directory})
     files = NamedFiles.of(record.model_copy(update={"subjects": [record.subjects[0], subject]}))
-    files.look()
+    files.note_states()
     return files
 
 
@@ -49,7 +49,7 @@ def test_those_are_seen_that_are_words_or_behind_an_option_or_read_as_input(tmp_
 
 def test_what_is_written_again_and_is_the_same_did_not_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = tmp_path / "small", tmp_path / "large"
-    monkeypatch.setattr("steelyard.design.named_files._MOST_READ", 5)
+    monkeypatch.setattr("steelyard.design.named_files._MOST_BYTES_READ", 5)
     for path, text in ((small, "same"), (large, "longer")):
         path.write_text(text)
     files = files_of(str(small), str(large))

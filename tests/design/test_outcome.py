@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.outcome import judged, recalled
+from steelyard.design.outcome import judge_outcome, recall_record
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
 from tests.design.scripted import run_header, weighing
@@ -14,7 +14,7 @@ from tests.design.scripted import run_header, weighing
     "record", [weighing(0), weighing(0, harness="protocol"), run_header().model_copy(update={"benchmarks": []})]
 )
 def test_a_record_without_benchmarks_says_so(record: Weighing | Run) -> None:
-    outcome = recalled(record)
+    outcome = recall_record(record)
     assert str(outcome.error) == "the record has no benchmarks, so nothing was measured"
     assert outcome.record.derived is None
 
@@ -23,7 +23,7 @@ def test_one_that_failed_and_others_that_were_not_reached_are_told_as_they_are_s
     record = weighing(2, harness="protocol").model_copy(
         update={"stop": ["failed", "time"], "findings": [Finding(code="failed", message="the first took too long")]}
     )
-    outcome, shown = judged(record, None), recalled(record)
+    outcome, shown = judge_outcome(record, None), recall_record(record)
     assert str(outcome.error) == str(shown.error) == "1 of 2 benchmarks failed, the first: the first took too long"
     assert outcome.record.derived == shown.record.derived
     assert outcome.record.derived is not None

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from steelyard.design import session
-from steelyard.design.keeping import kept_in_place
+from steelyard.design.keeping import keep_in_place
 from steelyard.design.outcome import Outcome
 from steelyard.design.runner.draws import draw_places
 from steelyard.model.files import load
@@ -71,13 +71,13 @@ def check_launches(record: Weighing) -> None:
 def test_what_is_said_is_what_is_kept_however_often_it_is_cut_short(
     scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    random, keep = Random(seed), kept_in_place
+    random, keep = Random(seed), keep_in_place
 
     def checked(outcome: Outcome, journal: Path, *place: Any) -> Outcome:
         assert load(journal).launches == outcome.record.launches
         return keep(outcome, journal, *place)
 
-    monkeypatch.setattr(session, "kept_in_place", checked)
+    monkeypatch.setattr(session, "keep_in_place", checked)
     words, script = words_of(random), noisy(random)
     commands = ["./old {n}", "./new {n}"] if "-L" in words else ["./old", "./new"]
     scripted.script, asked = cut_short(script, random), ["compare", *commands, *words]

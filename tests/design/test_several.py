@@ -12,7 +12,7 @@ import pytest
 from steelyard.design import session
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
-from steelyard.design.several import Part, measured, passed_on
+from steelyard.design.several import Part, measure_all, pass_on_alpha
 from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.kept import IDENTICAL, Finding
@@ -51,7 +51,11 @@ def alphas_of(
     same = Finding(code=IDENTICAL, message="")
     requests = [replace(request, findings=[same] if place == identical else []) for place in range(len(outcomes))]
     world = ScriptedWorld(folder, lambda *_: pytest.fail("nothing is launched")).outside()
-    list(measured([Part([f"{n}"], one) for n, one in enumerate(requests)], None, lambda _: None, world, lambda _: None))
+    list(
+        measure_all(
+            [Part([f"{n}"], one) for n, one in enumerate(requests)], None, lambda _: None, world, lambda _: None
+        )
+    )
     return seen
 
 
@@ -97,7 +101,7 @@ def test_time_is_shared_by_those_that_take_any(monkeypatch: pytest.MonkeyPatch, 
     )
     parts = [Part([f"{n}"], one, shares_time=True) for n, one in enumerate([own, identical, own])]
     world = ScriptedWorld(tmp_path, lambda *_: pytest.fail("nothing is launched")).outside()
-    list(measured(parts, 60.0, lambda _: None, world, lambda _: None))
+    list(measure_all(parts, 60.0, lambda _: None, world, lambda _: None))
     assert (seen[0], seen[2]) == (30.0, 60.0)
 
 
@@ -125,7 +129,7 @@ def _errs(drawn: np.ndarray, sizes: tuple[int, ...], changed: tuple[int, ...], a
         if found:
             return True
         if truly == size:
-            alphas = passed_on(alphas, place)
+            alphas = pass_on_alpha(alphas, place)
         start += size
     return False
 

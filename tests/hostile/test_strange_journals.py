@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.resumption import _refuse_strangers
+from steelyard.design.resumption import _check_owner
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.launch_spec import LaunchSpec
@@ -284,7 +284,7 @@ def test_nor_is_what_comes_through_a_pipe_that_everybody_may_write_to(tmp_path: 
     os.mkfifo(pipe)
     pipe.chmod(0o622)
     with pytest.raises(UsageError, match="every user may write to"):
-        _refuse_strangers(pipe)  # before anything is read from it
+        _check_owner(pipe)  # before anything is read from it
 
 
 def test_trust_is_for_journals_alone(scripted: ScriptedWorld) -> None:

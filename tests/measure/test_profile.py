@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.design.counting.functions import columns
+from steelyard.design.counting.functions import as_columns
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles, read_profile
 from steelyard.model.errors import MeasurementError
 from steelyard.stats.attribution import Function, attribute, shown
@@ -90,7 +90,7 @@ def test_a_command_may_have_several_lines(read: Read) -> None:
 def test_names_that_are_no_utf_8_can_be_kept(tmp_path: Path) -> None:
     path = tmp_path / "profile.out"
     path.write_bytes(b"cmd: a\nevents: Ir\nfl=\xff.c\nfn=f\x0c\x85\n3 1\nsummary: 1\n")
-    found = columns(read_profile(path).functions, (0, 1))
+    found = as_columns(read_profile(path).functions, (0, 1))
     assert (found.file, found.name) == (["\\xff.c"], ["f\x0c\\x85"])
     assert type(found).model_validate_json(found.model_dump_json()) == found
 
@@ -260,7 +260,7 @@ def test_files_of_equal_contents_are_read_once(tmp_path: Path) -> None:
 def test_a_profile_of_nothing_has_no_functions(read: Read) -> None:
     profile = read("cmd: a\nevents: Ir\nsummary: 0\n")
     assert (profile.events, profile.functions) == ({"Ir": 0}, [])
-    assert columns(profile.functions, (0, 0)).inclusive is None
+    assert as_columns(profile.functions, (0, 0)).inclusive is None
 
 
 costs = st.dictionaries(st.integers(0, 50), st.integers(1, 10**12), min_size=1, max_size=5)

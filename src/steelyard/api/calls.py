@@ -25,7 +25,7 @@ from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
-from steelyard.design.several import Part, measured
+from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
 from steelyard.model.files import describe_error
@@ -242,7 +242,7 @@ def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Wei
     Raises what kept parts from being complete once all had their turn; at once if the user interrupts.
     """
     records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
-    for part, outcome in _of_chosen(measured(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
+    for part, outcome in _of_chosen(measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
         if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
             records.append(Record(outcome.record, outcome.kept, outcome.error))
         if isinstance(outcome, SteelyardError):

@@ -47,9 +47,9 @@ def difference(
         return _of_foreign(baseline, candidate, terms)
     if terms.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
-    from steelyard.design.unpaired.runs import run_of
+    from steelyard.design.unpaired.runs import require_run
 
-    runs = run_of(baseline, names[0]), run_of(candidate, names[1])
+    runs = require_run(baseline, names[0]), require_run(candidate, names[1])
     for run, name in zip(runs, names, strict=True):
         check_kind(run, name, terms.metrics or runs[0].settings.metrics)
     return of_runs(*runs, terms)

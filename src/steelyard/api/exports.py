@@ -8,7 +8,7 @@ from typing import Any
 
 from steelyard.design.counting.plan import are_judged
 from steelyard.design.gate.gate import gate_outcome
-from steelyard.design.outcome import recalled
+from steelyard.design.outcome import recall_record
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.documents import Document
@@ -163,7 +163,7 @@ def _hyperfine(asked: Export) -> Data:
 def _junit(asked: Export) -> Data:
     if isinstance(asked.record, Soundness):
         return junit.of_check(asked.record).encode(errors="backslashreplace")
-    report = gate_outcome(asked.name, recalled(_measured(asked)), Limits())
+    report = gate_outcome(asked.name, recall_record(_measured(asked)), Limits())
     return junit.xml(report).encode(errors="backslashreplace")
 
 

@@ -18,8 +18,8 @@ from steelyard.api.streams import input_of_launches
 from steelyard.api.untimed import of_target
 from steelyard.api.wording import split_option
 from steelyard.design.findings import new_suite_finding, some_names
-from steelyard.design.folders import entered
-from steelyard.design.several import Part, joined
+from steelyard.design.folders import enter_folder
+from steelyard.design.several import Part, join_parts
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
@@ -80,10 +80,10 @@ def planned(
     NotBuiltError; InterruptedBeforeStart.
     """
     asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
-    with entered(project.folder):  # errors that need no build come first
+    with enter_folder(project.folder):  # errors that need no build come first
         for place, target in targets.items():
             _Planned(project, place, target, asked, world, beside=_without(targets, place)).check(recipe)
-    with sides_of(project, recipe, asked, watch, world) as sides, entered(project.folder):
+    with sides_of(project, recipe, asked, watch, world) as sides, enter_folder(project.folder):
         parts, left_out = _parts_of(project, targets, sides, asked, world)
         yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
 
@@ -232,7 +232,7 @@ def _parts_of(
             left_out.append(part)
     if not parts:
         return [_of_new_commands(project, targets, sides, asked, world, left_out[0])], []
-    return joined(parts, parts[0].request.settings.alpha), left_out
+    return join_parts(parts, parts[0].request.settings.alpha), left_out
 
 
 def _of_new_commands(

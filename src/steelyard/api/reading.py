@@ -14,7 +14,7 @@ from steelyard.api.record import Diff, ProjectRecord, Record
 from steelyard.api.taken import taken, taken_if_given
 from steelyard.api.wording import told_of_arguments
 from steelyard.design.conversion import convert_files
-from steelyard.design.outcome import Outcome, recalled
+from steelyard.design.outcome import Outcome, recall_record
 from steelyard.design.world import World
 from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
@@ -24,7 +24,7 @@ from steelyard.model.values import alpha_checked, metric_names, relative_margin
 from steelyard.model.writing import write_atomically
 
 if TYPE_CHECKING:
-    from steelyard.design.reporting import Shown
+    from steelyard.design.reporting import Reportable
 
 
 @told_of_arguments()
@@ -70,7 +70,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     data = load_document(file)
     if not isinstance(data, Weighing | Run):
         return Record(data, file)
-    outcome = recalled(data)
+    outcome = recall_record(data)
     return Record(outcome.record, file, outcome.error)
 
 
@@ -117,7 +117,7 @@ def page(
     return found
 
 
-def _shown(told: Record[Document] | Diff | PathName, world: World) -> Shown:
+def _shown(told: Record[Document] | Diff | PathName, world: World) -> Reportable:
     if isinstance(told, list | tuple):
         raise UsageError("page takes records and files one by one: steelyard.page(*records)")
     record = told if isinstance(told, Record | Diff) else load(told, world=world)

@@ -11,7 +11,7 @@ from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
 from steelyard.api.taken import taken, taken_if_given
 from steelyard.api.wording import told_of_arguments
-from steelyard.design.unpaired.foreign import levels
+from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.derived import SuiteMean, Summary, Verdict
@@ -77,7 +77,7 @@ class _Figures:
             return self  # so that the class shows its documentation
         data = record.data
         if isinstance(data, ForeignResults):
-            return levels(data.benchmarks)
+            return describe_levels(data.benchmarks)
         if isinstance(data, Run):
             return list(data.derived.summaries) if data.derived else []
         return record.verdicts
@@ -189,7 +189,7 @@ class Record(_First, Generic[Data]):
         if isinstance(self.data, Run):
             return as_markdown.run(self.data, self.data.derived.summaries if self.data.derived else [])
         if isinstance(self.data, ForeignResults):
-            return foreign.markdown(self.data, levels(self.data.benchmarks))
+            return foreign.markdown(self.data, describe_levels(self.data.benchmarks))
         raise UsageError(f"there is no Markdown of a {self.kind}: make a page of it by steelyard.page")
 
     def _repr_markdown_(self) -> str | None:

@@ -79,7 +79,7 @@ def count_of_command(command: str, name: str | None, asked: Asked, world: World)
 def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) -> Request:
     """Return what to measure of some subjects."""
     from steelyard.design.request import Request
-    from steelyard.design.suite.shards import dealt
+    from steelyard.design.suite.shards import deal_shard
     from steelyard.subjects.suite import benchmarks_of
 
     weighing = options.weighing
@@ -92,7 +92,7 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control, around=around)
     benchmarks = [one.model_copy(update={"processed": _amounts(options.throughput, one.params)}) for one in benchmarks]
     if selection.shard is not None:
-        benchmarks, shard = dealt(benchmarks, selection.shard)
+        benchmarks, shard = deal_shard(benchmarks, selection.shard)
         settings = settings.model_copy(update={"shard": shard})
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
 

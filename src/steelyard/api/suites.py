@@ -47,13 +47,13 @@ def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping
 def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
     """Return which of a harness's benchmarks to measure, and how long each may take if nothing else limits that."""
     from steelyard.design.suite.selection import Selection
-    from steelyard.design.suite.shards import ShardAsked
+    from steelyard.design.suite.shards import RequestedShard
 
     is_unlimited = judging.max_time is None and judging.pairs is None
     return Selection(
         only=options.benchmark or [],
         tags=options.tag or [],
-        shard=None if options.shard is None else ShardAsked(*options.shard),
+        shard=None if options.shard is None else RequestedShard(*options.shard),
         seconds_each=_SECONDS_EACH if is_unlimited else None,
         control=weighing.control,
         own_starts=weighing.own_starts,

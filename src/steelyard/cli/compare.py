@@ -23,7 +23,7 @@ from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.design.going_on import More
+    from steelyard.design.extra_budget import ExtraBudget
     from steelyard.design.outcome import Outcome
     from steelyard.design.request import Request
     from steelyard.design.world import World
@@ -89,7 +89,7 @@ def _compared(options: CompareOptions, world: World) -> int:
         check_not_launched(request, *options.files.paths(), options.launch.output)
         say_what_is_unread(options.launch)
         with tuned(options.tuned, request.settings.cpu, world):
-            outcome = session.attempted(request, watch, world)
+            outcome = session.attempt(request, watch, world)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
@@ -114,15 +114,15 @@ def _refuse_other_options(options: CompareOptions) -> None:
             raise UsageError(f"--resume takes its commands and options from the journal: leave {what} out")
 
 
-def _more(options: CompareOptions) -> More | None:
+def _more(options: CompareOptions) -> ExtraBudget | None:
     """Return the additional budget for a weighing that ended undecided, if one is given."""
-    from steelyard.design.going_on import More
+    from steelyard.design.extra_budget import ExtraBudget
 
     judging = options.judging
     if judging.max_time is None and judging.pairs is None:
         return None
     check_budget(judging)
-    return More(judging.max_time, judging.pairs)
+    return ExtraBudget(judging.max_time, judging.pairs)
 
 
 def _project(options: CompareOptions) -> Project | None:

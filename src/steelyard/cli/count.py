@@ -93,7 +93,7 @@ def count(options: CountOptions, world: World) -> int:
     Exit status: 0 counted, 2 wrong usage, 3 a launch failed or valgrind is missing, 130 interrupted.
     """
     from steelyard.cli.screen import watching
-    from steelyard.design.session import attempted
+    from steelyard.design.session import attempt
 
     check_files(options.files)
     judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
@@ -104,7 +104,7 @@ def count(options: CountOptions, world: World) -> int:
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
     ):
-        outcome = attempted(request, watch, world)
+        outcome = attempt(request, watch, world)
 
     from steelyard.cli.outcome import shown
 

@@ -10,7 +10,7 @@ from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import beside_files, is_printed, page_of
 from steelyard.cli.screen import output
-from steelyard.design.unpaired.foreign import levels
+from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.design.world import World
 from steelyard.model.files import record_bytes
 from steelyard.model.foreign import ForeignResults
@@ -22,7 +22,7 @@ def show_foreign(
     record: ForeignResults, files: FileOptions, world: World, *, drawn: Callable[[Console], None] | None = None
 ) -> None:
     """Print an import, or what `drawn` draws of it, and write the requested files."""
-    described = levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
+    described = describe_levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     console = output(world.environment, beside_data=is_printed(*files.paths()))
     with beside_files(
         (files.json, lambda: record_bytes(record, files.json or STANDARD_STREAM)),

@@ -43,12 +43,12 @@ def merge(options: MergeOptions, world: World) -> int:
     Exit status: as that of compare.
     """
     from steelyard.cli.outcome import shown
-    from steelyard.design.merging import merged
-    from steelyard.design.outcome import judged
+    from steelyard.design.merging import merge_parts
+    from steelyard.design.outcome import judge_outcome
     from steelyard.model.files import load
 
     check_files(options.files)
     paths = readable(*options.records)
     check_apart(options.files.paths(), paths)
-    outcome = judged(merged([(path, load(path)) for path in paths]), None)
+    outcome = judge_outcome(merge_parts([(path, load(path)) for path in paths]), None)
     return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)

@@ -19,7 +19,7 @@ from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from steelyard.design.reporting import Shown
+    from steelyard.design.reporting import Reportable
     from steelyard.design.request import Request
     from steelyard.design.world import World
 
@@ -135,7 +135,7 @@ def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:
     return plain_json(found)
 
 
-def page_of(world: World, *shown: Shown) -> str:
+def page_of(world: World, *shown: Reportable) -> str:
     """Return the page for a browser of what a command shows."""
     from steelyard.design.reporting import page_of_shown
 

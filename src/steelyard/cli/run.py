@@ -124,7 +124,7 @@ def run(options: RunOptions, world: World) -> int:
 def _measured(options: RunOptions, world: World) -> int:
     from steelyard.cli.outcome import none_of_earlier, shown
     from steelyard.cli.screen import watching
-    from steelyard.design.session import attempted
+    from steelyard.design.session import attempt
     from steelyard.model.files import save
     from steelyard.model.records import Run
 
@@ -137,7 +137,7 @@ def _measured(options: RunOptions, world: World) -> int:
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
         say_what_is_unread(options.launch)
-        outcome = attempted(request, watch, world)
+        outcome = attempt(request, watch, world)
     unwritten = Unwritten()
     if kept is not None and outcome.is_whole:  # an interrupted run is no baseline
         with uninterrupted(), unwritten.noted():  # before printing, as nobody may read what is printed
@@ -193,11 +193,11 @@ def _baseline(name: str, options: RunOptions, world: World) -> Run:
     this one is timed, or the other way round.
     """
     from steelyard.api.diffs import check_kind
-    from steelyard.design.unpaired.runs import run_of
+    from steelyard.design.unpaired.runs import require_run
     from steelyard.model.files import load_any
 
     path = world.store().find(name)
-    run = run_of(load_any(path), path)
+    run = require_run(load_any(path), path)
     if run.machine.key != world.facts().key:
         raise UsageError(
             f"the baseline {name} was measured on another machine ({run.machine.cpu_model or 'unknown'}, "

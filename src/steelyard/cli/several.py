@@ -21,7 +21,7 @@ from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, said_status
 from steelyard.design.identical import is_unmeasured
 from steelyard.design.outcome import Outcome
-from steelyard.design.several import Part, measured
+from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.project import Target
@@ -57,7 +57,7 @@ def weighed(project: Project, options: CompareOptions, world: World) -> int:
         if len(plan.parts) > 1:
             return _Several(project, plan, options, asked, watch, world).weighed()
         with _tuned(plan, options, world):
-            ((_, outcome),) = measured(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
+            ((_, outcome),) = measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
     if isinstance(outcome, SteelyardError):
         raise outcome
     _say_unused(project, [outcome], options)
@@ -94,7 +94,7 @@ class _Several:
             begun.append(part)
 
         with _tuned(self.plan, self.options, self.world):
-            for part, outcome in measured(parts, self.plan.total_s, self.watch, self.world, begin):
+            for part, outcome in measure_all(parts, self.plan.total_s, self.watch, self.world, begin):
                 self.watch.wipe()
                 interrupted = self._show(part, outcome, files[part.name])
                 if not interrupted and part is not parts[-1]:

@@ -82,7 +82,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     """
     from steelyard.cli.outcome import shown
     from steelyard.cli.screen import watching
-    from steelyard.design.session import attempted
+    from steelyard.design.session import attempt
 
     check_files(options.files)
     _check_names(options.name or [])
@@ -96,7 +96,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     request = request_of(options, subjects, settings)
     check_not_launched(request, *options.files.paths())
     with watching(world) as watch:
-        outcome = attempted(request, watch, world)
+        outcome = attempt(request, watch, world)
     return shown(outcome, options.files, world, strict=options.strict)
 
 

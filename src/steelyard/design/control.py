@@ -18,7 +18,7 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 
-_OTHERS_RIGHTS = stat.S_ISUID | stat.S_ISGID
+_SETID_BITS = stat.S_ISUID | stat.S_ISGID
 
 
 def with_control(
@@ -34,16 +34,16 @@ def with_control(
         return record, targets
     baseline = subject_of(record, number, 0)
     try:
-        why = _why_not(baseline)
-        if why is None:
+        why_not = _reason_not_to_copy(baseline)
+        if why_not is None:
             targets = _with_copy(record, number, targets, shared, runner)
     except OSError as error:
-        why = f"which cannot be copied here ({error.strerror})"
+        why_not = f"which cannot be copied here ({error.strerror})"
     except LaunchError:
-        why = "of which a copy does not run elsewhere"
-    called = "the shell" if baseline.shell else baseline.argv[0]
+        why_not = "of which a copy does not run elsewhere"
+    program_name = "the shell" if baseline.shell else baseline.argv[0]
     others = [finding for finding in record.findings if finding.code not in CONTROLS]
-    return record.model_copy(update={"findings": [*others, control_finding(called, why)]}), targets
+    return record.model_copy(update={"findings": [*others, control_finding(program_name, why_not)]}), targets
 
 
 def _with_copy(
@@ -51,7 +51,7 @@ def _with_copy(
 ) -> Targets:
     """Return the targets with a copy of each layout on one benchmark's second side; one copy was launched once."""
     layouts = {layout: subject_of(record, number, 0, layout=layout) for layout in layouts_of(record.settings)}
-    copies, scratch = _copied(layouts)
+    copies, scratch = _copy_layouts(layouts)
     copied = targets_of(record, shared, targets.hooks, {(number, 1, layout): copy for layout, copy in copies.items()})
     weakref.finalize(copied, scratch.remove)
     target = copied.of(number, 1, draw_pair(record.settings.seed, number, 0))
@@ -59,29 +59,29 @@ def _with_copy(
     return copied
 
 
-def _copied(layouts: Mapping[int, Subject]) -> tuple[dict[int, str], Scratch]:
+def _copy_layouts(layouts: Mapping[int, Subject]) -> tuple[dict[int, str], Scratch]:
     scratch = Scratch("control")
     try:
-        return {layout: _copy_of(subject, scratch, layout) for layout, subject in layouts.items()}, scratch
+        return {layout: _copy_program(subject, scratch, layout) for layout, subject in layouts.items()}, scratch
     except OSError:
         scratch.remove()
         raise
 
 
-def _copy_of(subject: Subject, scratch: Scratch, layout: int) -> str:
+def _copy_program(subject: Subject, scratch: Scratch, layout: int) -> str:
     """Copy a program under its own name, which some programs go by; each of several layouts has a folder."""
     folder = scratch.path / str(layout) if layout else scratch.path
     folder.mkdir(exist_ok=True)
     return str(shutil.copy(subject.program, folder / Path(subject.program).name))
 
 
-def _why_not(subject: Subject) -> str | None:
+def _reason_not_to_copy(subject: Subject) -> str | None:
     """Return why a program is not copied, as a clause about it; None if it is."""
     if subject.shell or "/" not in subject.argv[0]:
         return "which was not given as the path of a program"
     program = Path(subject.program)
     if read_elf(program) is None:
         return "which is a script, and may look for what stands beside it"
-    if program.stat().st_mode & _OTHERS_RIGHTS:
+    if program.stat().st_mode & _SETID_BITS:
         return "which runs with rights that a copy has not"
     return None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import steelyard
 from steelyard.design.findings import some_names
-from steelyard.design.suite.selection import chosen_benchmarks
+from steelyard.design.suite.selection import choose_benchmarks
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
     ForeignBenchmark,
@@ -34,7 +34,7 @@ from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import shown
 
-_MOST_NAME, _MOST_UNIT = 10_000, 50
+_MOST_NAME_CHARACTERS, _MOST_UNIT_CHARACTERS = 10_000, 50
 # No body of a benchmark is over in a thousandth of a processor's cycle.
 _LEAST_NS = 0.001
 _NUMBERS = frozenset({int, float})
@@ -55,34 +55,34 @@ def convert_files(
     `created` is when that was, in ISO 8601; `name` is that of a format, and None recognises it. Raises UsageError for a
     file that cannot be trusted as a whole.
     """
-    wanted = format_named(name) if name is not None else None
+    format_ = format_named(name) if name is not None else None
     files, sources = [], []
     for path in paths:
-        wanted, contents, read = contents_of(path, wanted) if name is not None else _alike(path, wanted)
+        format_, contents, read = contents_of(path, format_) if name is not None else _read_same_format(path, format_)
         files.append(_File(path, contents, grouped(contents.found, lambda one: one.name)))
         sources += read
-    assert wanted is not None  # noqa: S101 - there is at least one file
-    _check_twice(sources)
-    machine = _one_machine(files)
+    assert format_ is not None  # noqa: S101 - there is at least one file
+    _check_no_duplicates(sources)
+    machine = _common_machine(files)
     listed = dict.fromkeys(name for file in files for name in file.named)
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
-    fitting = [one.name for one in chosen_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
-    failed = {name: error for name in fitting if (error := _error(files, name))}
+    matching = [one.name for one in choose_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
+    failed = {name: error for name in matching if (error := _failure_reason(files, name))}
     # If all of them failed, the first says why.
-    chosen = [name for name in fitting if name not in failed] or fitting
+    chosen = [name for name in matching if name not in failed] or matching
     return ForeignResults(
         tool=steelyard.__version__,
         created=created,
-        provenance=_provenance(wanted, files, sources),
+        provenance=_provenance(format_, files, sources),
         machine=machine,
         benchmarks=[_benchmark(name, files) for name in chosen],
-        findings=[*_left_out(failed), *_findings(files, chosen)],
+        findings=[*_left_out_findings(failed), *_findings(files, chosen)],
         originals=[packed(file.contents.rest) for file in files if file.contents.rest is not None],
     )
 
 
-def _alike(path: Path, before: Format | None) -> tuple[Format, Contents, list[ForeignFile]]:
+def _read_same_format(path: Path, before: Format | None) -> tuple[Format, Contents, list[ForeignFile]]:
     found = contents_of(path)
     if before is not None and found[0] is not before:
         raise UsageError(
@@ -103,7 +103,7 @@ def _provenance(format_: Format, files: list[_File], sources: list[ForeignFile])
     )
 
 
-def _check_twice(sources: list[ForeignFile]) -> None:
+def _check_no_duplicates(sources: list[ForeignFile]) -> None:
     seen: dict[str, str] = {}
     for source in sources:
         if (before := seen.get(source.sha256)) is not None:
@@ -111,7 +111,7 @@ def _check_twice(sources: list[ForeignFile]) -> None:
         seen[source.sha256] = source.name
 
 
-def _one_machine(files: list[_File]) -> dict[str, str]:
+def _common_machine(files: list[_File]) -> dict[str, str]:
     """Return what all the files say of the machine; raises UsageError if they are of several machines."""
     machines = [file.contents.machine for file in files]
     for file, machine in zip(files, machines, strict=True):
@@ -123,12 +123,12 @@ def _one_machine(files: list[_File]) -> dict[str, str]:
     return {name: value for name, value in machines[0].items() if all(one.get(name) == value for one in machines)}
 
 
-def _error(files: list[_File], name: str) -> str:
+def _failure_reason(files: list[_File], name: str) -> str:
     """Return why a benchmark failed in one of the files; empty if it did not."""
     return next((one.error for file in files for one in file.named.get(name, ()) if one.error), "")
 
 
-def _left_out(failed: dict[str, str]) -> list[Finding]:
+def _left_out_findings(failed: dict[str, str]) -> list[Finding]:
     by_error: dict[str, list[str]] = {}
     for name, error in failed.items():
         by_error.setdefault(error, []).append(name)
@@ -144,9 +144,9 @@ def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
             if finding.message not in seen:
                 seen.add(finding.message)
                 yield finding
-    lacking = [name for name in chosen if any(name not in file.named for file in files)]
-    if lacking:
-        message = f"not in all of the files, and so with fewer processes than others: {some_names(lacking)}"
+    incomplete = [name for name in chosen if any(name not in file.named for file in files)]
+    if incomplete:
+        message = f"not in all of the files, and so with fewer processes than others: {some_names(incomplete)}"
         yield Finding(code="not-in-all", message=message)
     versions = list(dict.fromkeys(file.contents.version for file in files if file.contents.version))
     if len(versions) > 1:
@@ -157,11 +157,13 @@ def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
 
 
 def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
-    having = [file for file in files if name in file.named]
-    found = [_only(file, name) for file in having]
-    for file, one in zip(having, found, strict=True):
-        _check_alike(having[0].path, found[0], file.path, one)
-    values: list[Any] = [samples for file, one in zip(having, found, strict=True) for samples in _values(file, one)]
+    files_with_it = [file for file in files if name in file.named]
+    found = [_single_benchmark(file, name) for file in files_with_it]
+    for file, one in zip(files_with_it, found, strict=True):
+        _check_comparable(files_with_it[0].path, found[0], file.path, one)
+    values: list[Any] = [
+        samples for file, one in zip(files_with_it, found, strict=True) for samples in _values(file, one)
+    ]
     return ForeignBenchmark(
         name=name,
         params=found[0].params,
@@ -169,11 +171,11 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
         higher_is_better=found[0].higher_is_better,
         values=values,
         processed=processed_of(found[0].processed),
-        seconds=_sum([one.seconds for one in found]),
+        seconds=_total_seconds([one.seconds for one in found]),
     )
 
 
-def _only(file: _File, name: str) -> Found:
+def _single_benchmark(file: _File, name: str) -> Found:
     """Return the benchmark of that name; raises UsageError if there are two of them, or if it failed."""
     one, *others = file.named[name]
     if others:
@@ -185,9 +187,9 @@ def _only(file: _File, name: str) -> Found:
             f"cannot import {shown(name)} of {file.path}: {one.error}; measure it again, or choose others with "
             "--benchmark"
         )
-    if not _is_text(name, _MOST_NAME):
+    if not _is_text(name, _MOST_NAME_CHARACTERS):
         raise UsageError(f"cannot import {file.path}: a benchmark is called {shown(name)}, which is no name")
-    if not _is_text(one.unit, _MOST_UNIT):
+    if not _is_text(one.unit, _MOST_UNIT_CHARACTERS):
         raise UsageError(f"cannot import {file.path}: {shown(name)} is in {shown(one.unit)}, which is no unit")
     return one
 
@@ -197,7 +199,7 @@ def _is_text(value: Any, most: int) -> bool:
     return isinstance(value, str) and 0 < len(value) <= most and value == value.encode(errors="replace").decode()
 
 
-def _check_alike(path: Path, one: Found, other_path: Path, other: Found) -> None:
+def _check_comparable(path: Path, one: Found, other_path: Path, other: Found) -> None:
     if one.unit != other.unit:
         raise UsageError(
             f"{shown(one.name)} is in {one.unit} in {path}, and in {other.unit} in {other_path}: import files in one "
@@ -213,17 +215,17 @@ def _values(file: _File, one: Found) -> list[array[float]]:
         raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
     if (found := samples_of(told)) is not None:
         numbers = np.frombuffer(concatenated(found))
-        if not _is_no_time(float(numbers.min()), one.unit) and not _holds_true(told, numbers):
+        if not _is_too_short(float(numbers.min()), one.unit) and not _has_json_true(told, numbers):
             return found
     return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]
 
 
-def _holds_true(told: Sequence[list[Any] | array[float]], numbers: npt.NDArray[np.float64]) -> bool:
+def _has_json_true(told: Sequence[list[Any] | array[float]], numbers: npt.NDArray[np.float64]) -> bool:
     """Whether JSON's `true` is among them, which is 1 as a number: without any 1, none has to be looked at."""
     return bool((numbers == 1).any()) and not _NUMBERS.issuperset(map(type, chain.from_iterable(told)))
 
 
-def _is_no_time(value: float, unit: str) -> bool:
+def _is_too_short(value: float, unit: str) -> bool:
     ns = ns_of(unit)
     return ns is not None and value * ns <= _LEAST_NS
 
@@ -235,7 +237,7 @@ def _value(file: _File, one: Found, told: Any) -> float:
             f"cannot import {file.path}: {shown(one.name)} has the value {shown(told)}, and a result has to be a "
             f"number above 0, from {LEAST_VALUE:g} to {MOST_VALUE:g}"
         )
-    if _is_no_time(value, one.unit):
+    if _is_too_short(value, one.unit):
         raise UsageError(
             f"cannot import {file.path}: {shown(one.name)} took {value:.2g} {one.unit}, which is no time for any work: "
             "was its body optimised away?"
@@ -250,7 +252,7 @@ def _number(told: Any) -> float | None:
         return None
 
 
-def _sum(seconds: list[float | None]) -> float | None:
+def _total_seconds(seconds: list[float | None]) -> float | None:
     told = [one for one in seconds if one is not None]
     total = sum(map(float, told))
     return total if len(told) == len(seconds) and 0 <= total <= MOST_SECONDS else None

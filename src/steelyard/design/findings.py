@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLD = "cold"
 _MOST_NAMES = 10
-_OWN_STARTS = "it went on with starts of its own; --own-starts begins with them"
+_OWN_STARTS_REMEDY = "it went on with starts of its own; --own-starts begins with them"
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
 
 
@@ -33,18 +33,18 @@ def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benc
         return []
     pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
     sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
-    alike = [subjects[two].name for one, two in sides if _are_alike(subjects[one], subjects[two])]
+    same_as_baseline = [subjects[two].name for one, two in sides if _run_the_same(subjects[one], subjects[two])]
     return [
         Finding(
             code="same-command",
             message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
             "and `slower` or `faster` would be a false alarm",
         )
-        for name in dict.fromkeys(alike)
+        for name in dict.fromkeys(same_as_baseline)
     ]
 
 
-def _are_alike(*subjects: Subject) -> bool:
+def _run_the_same(*subjects: Subject) -> bool:
     return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
 
 
@@ -91,14 +91,14 @@ def built_files_finding(paths: Sequence[str]) -> Finding:
     )
 
 
-def control_finding(called: str, why_not: str | None) -> Finding:
+def control_finding(program: str, why_not: str | None) -> Finding:
     """Return the finding that a control's second side is a copy, or why not: `why_not`, a clause on the program."""
     if why_not is None:
-        message = f"the control weighs {called} against a copy of its file, made for it among the temporary ones"
+        message = f"the control weighs {program} against a copy of its file, made for it among the temporary ones"
         return Finding(code=COPIED_CONTROL, message=message)
     return Finding(
         code=CONTROL_OF_ONE_FILE,
-        message=f"both sides of the control are one file, {called}, {why_not}: it cannot see lasting differences "
+        message=f"both sides of the control are one file, {program}, {why_not}: it cannot see lasting differences "
         "between two equal files, such as their place in memory or the length of their paths",
     )
 
@@ -110,7 +110,7 @@ NOT_CLEANED_UP = Finding(
 )
 
 
-def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
+def set_up_left_running_finding(going_on: Sequence[str]) -> list[Finding]:
     """Return a finding that names what --setup has left running ("PID name" each) beside the launches, if anything."""
     if not going_on:
         return []
@@ -122,7 +122,7 @@ def left_by_set_up(going_on: Sequence[str]) -> list[Finding]:
     ]
 
 
-def unseen_orphans(offers: Mapping[str, bool]) -> list[Finding]:
+def unseen_orphans_finding(offers: Mapping[str, bool]) -> list[Finding]:
     """Return a finding if processes that outlive a launch may be missed, going by what the launch server `offers`."""
     if offers.get("orphans", True):
         return []
@@ -137,7 +137,7 @@ def unseen_orphans(offers: Mapping[str, bool]) -> list[Finding]:
     ]
 
 
-def survivors(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequence[str] = ()) -> list[Finding]:
+def survivor_findings(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequence[str] = ()) -> list[Finding]:
     """Return findings that name processes ("PID name" each) that outlived a launch, or a command around launches."""
     findings = []
     if killed:
@@ -198,11 +198,11 @@ def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) ->
     )
 
 
-def cold_finding(names: Sequence[str], of: int) -> list[Finding]:
+def cold_finding(names: Sequence[str], number_of_benchmarks: int) -> list[Finding]:
     """Return a finding that names the benchmarks of which only the warm-up was measured, if there are any."""
     if not names:
         return []
-    what = "" if of == 1 else f" of {some_names(names)}"
+    what = "" if number_of_benchmarks == 1 else f" of {some_names(names)}"
     return [
         Finding(
             code=COLD,
@@ -218,7 +218,7 @@ def adjacent_finding(why: str, remedy: str | None) -> Finding:
     return Finding(code="adjacent", message=message, remedy=remedy)
 
 
-def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
+def merge_equal_findings(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
     """Return each of the findings once, with the names of all benchmarks that it is about."""
     names: dict[Finding, list[str]] = {}
     for name, finding in found:
@@ -226,15 +226,15 @@ def each_once(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
     return [replace(one, message=f"{some_names(of)}: {one.message}") for one, of in names.items()]
 
 
-def not_again(before: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -> list[Finding]:
+def findings_not_repeated(earlier: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -> list[Finding]:
     """Return the findings of `before` that `each_once` of `found` does not say of the same benchmarks, or of more."""
     names: dict[Finding, set[str]] = {}
     for name, finding in found:
         names.setdefault(finding, set()).add(name)
-    return [one for one in before if not any(_says(one, finding.message, of) for finding, of in names.items())]
+    return [one for one in earlier if not any(_repeats(one, finding.message, of) for finding, of in names.items())]
 
 
-def _says(finding: Finding, what: str, most: Collection[str]) -> bool:
+def _repeats(finding: Finding, what: str, most: Collection[str]) -> bool:
     """Whether a finding says this by name of some of these benchmarks, and of no others."""
     told = re.fullmatch(rf"(.*?)(?: and (\d+) more)?: {re.escape(what)}", finding.message)
     if told is None:
@@ -248,13 +248,13 @@ def own_starts_finding(why: str) -> Finding:
     return Finding(
         code="starts",
         message=f"benchmarks run in no processes forked from a common start, as {why}",
-        remedy=_OWN_STARTS,
+        remedy=_OWN_STARTS_REMEDY,
     )
 
 
 def own_start_finding(why: str) -> Finding:
     """Return the same finding on a single benchmark."""
-    return Finding(code="starts", message=f"in a process forked from a common start {why}", remedy=_OWN_STARTS)
+    return Finding(code="starts", message=f"in a process forked from a common start {why}", remedy=_OWN_STARTS_REMEDY)
 
 
 def chosen_processor_finding(settings: Settings) -> list[Finding]:
@@ -301,7 +301,7 @@ def tuned_finding(changes: Sequence[Change]) -> list[Finding]:
     ]
 
 
-def longer_finding(settings: Settings) -> list[Finding]:
+def longer_budget_finding(settings: Settings) -> list[Finding]:
     """Return the finding that the usual budget would have been too short for any verdict."""
     usual = figures.seconds(settings.max_time_s or 0.0)
     return [
@@ -315,11 +315,13 @@ def longer_finding(settings: Settings) -> list[Finding]:
 
 def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
     """Return a finding on benchmarks whose sides process different amounts: their times are of different work."""
-    other = [(one, told) for one in benchmarks for told in one.processed if told.candidate is not None]
-    if not other:
+    differing = [
+        (one, processed) for one in benchmarks for processed in one.processed if processed.candidate is not None
+    ]
+    if not differing:
         return []
-    names = some_names([*dict.fromkeys(one.name for one, _ in other)])
-    first = other[0][1]
+    names = some_names([*dict.fromkeys(one.name for one, _ in differing)])
+    first = differing[0][1]
     message = (
         f"the candidate processes another amount than the baseline, {first.candidate:,.6g} {first.unit} against "
         f"{first.amount:,.6g} an iteration: {names}"
@@ -389,7 +391,7 @@ def some_names(names: Sequence[str]) -> str:
     return figures.some(names, _MOST_NAMES)
 
 
-def coarse_clock(hidden: float, margin: float) -> Finding | None:
+def coarse_clock_finding(hidden: float, margin: float) -> Finding | None:
     """Return a finding if a clock's ticks may hide a change of `hidden`, a log-ratio, that matters."""
     if hidden < margin / 2:
         return None

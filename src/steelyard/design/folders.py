@@ -9,13 +9,13 @@ from pathlib import Path
 from threading import RLock
 
 # All threads share the current folder: two that entered at once would leave each other in the wrong one.
-_ENTERED = RLock()
+_LOCK = RLock()
 
 
 @contextmanager
-def entered(folder: Path | str) -> Iterator[None]:
+def enter_folder(folder: Path | str) -> Iterator[None]:
     """Be in a folder until the end of the context, one thread at a time; raises OSError if it cannot be entered."""
-    with _ENTERED:
+    with _LOCK:
         here = os.open(".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.chdir(folder)

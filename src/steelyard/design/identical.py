@@ -20,7 +20,7 @@ def is_identical(request: Request) -> bool:
     return any(finding.code == IDENTICAL for finding in request.findings)
 
 
-def is_new(request: Request) -> bool:
+def lacks_baseline(request: Request) -> bool:
     """Whether nothing can be measured, as the baseline has none of the commands."""
     return any(finding.code == NEW_SUITE for finding in request.findings)
 
@@ -28,10 +28,10 @@ def is_new(request: Request) -> bool:
 def is_unmeasured(request: Request) -> bool:
     """Whether no verdict can be wrong: nothing is measured, or the baseline lacks the program of the suite."""
     is_new_suite = request.selection.not_in_baseline is not None and request.subjects[0].digest is None
-    return is_identical(request) or is_new(request) or (is_new_suite and request.settings.harness is not None)
+    return is_identical(request) or lacks_baseline(request) or (is_new_suite and request.settings.harness is not None)
 
 
-def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
+def known_findings(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
     """Return what is known of the subjects before anything is measured."""
     return [
         *request.findings,
@@ -39,13 +39,13 @@ def known(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
     ]
 
 
-def of_one_program(header: Weighing | Run) -> Weighing | Run:
+def identical_record(header: Weighing | Run) -> Weighing | Run:
     """Return the record of identical sides, decided before it began; a harness is not asked for its benchmarks."""
     benchmarks = header.benchmarks or [Benchmark(name=EVERY_BENCHMARK)]
     return header.model_copy(update={"benchmarks": benchmarks, "stop": ["decided"] * len(benchmarks)})
 
 
-def verdicts_of_one_program(record: Weighing) -> list[Verdict]:
+def identical_verdicts(record: Weighing) -> list[Verdict]:
     """Return the verdicts of sides that are one program, which differ by nothing."""
     return [
         Verdict(

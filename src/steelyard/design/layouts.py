@@ -21,14 +21,14 @@ def with_digest(subject: Subject, settings: Settings) -> Subject:
 
 def digest_of(subject: Subject, settings: Settings) -> str | None:
     """Return the SHA-256 of a subject's program, or of its layouts' digests; None if one of them cannot be read."""
-    if not _are_files(subject, settings):
+    if not _have_own_files(subject, settings):
         return digest(subject.program)
     digests = _digests(subject, settings)
     known = [one for one in digests if one is not None]
     return sha256("\n".join(known).encode()).hexdigest() if len(known) == len(digests) else None
 
 
-def _are_files(subject: Subject, settings: Settings) -> bool:
+def _have_own_files(subject: Subject, settings: Settings) -> bool:
     """Whether the layouts are files of their own; they may also be told apart by an argument only."""
     return settings.layouts > 0 and LAYOUT_PLACE in subject.program
 
@@ -39,11 +39,11 @@ def _digests(subject: Subject, settings: Settings) -> list[str | None]:
 
 def _program(subject: Subject, layout: int) -> Path:
     """Return the file of a layout; a program that is found only once its layout is known is relative to its folder."""
-    one = of_layout(subject, layout)
-    return Path(one.directory or "", one.program)
+    variant = of_layout(subject, layout)
+    return Path(variant.directory or "", variant.program)
 
 
-def _contents(subject: Subject, settings: Settings) -> list[str | None]:
+def _content_digests(subject: Subject, settings: Settings) -> list[str | None]:
     """Return the layouts' digests, ignoring the paths of their build folders where these differ by layout."""
     folder = subject.directory
     if folder is None or LAYOUT_PLACE not in folder:
@@ -54,26 +54,26 @@ def _contents(subject: Subject, settings: Settings) -> list[str | None]:
     return [digest_but_for_paths(_program(subject, layout), f"{head}{layout}{tail}") for layout in layouts_of(settings)]
 
 
-def equal_layouts(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
+def equal_layouts_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
     """Return findings on subjects with equal builds: what was to make them differ did not reach them."""
-    alike: dict[int, list[str]] = {}
+    names_by_number: dict[int, list[str]] = {}
     for subject in subjects:
-        if _are_files(subject, settings) and (different := _different(subject, settings)) is not None:
-            alike.setdefault(different, []).append(subject.name)
+        if _have_own_files(subject, settings) and (number := _count_different(subject, settings)) is not None:
+            names_by_number.setdefault(number, []).append(subject.name)
     return [
         Finding(
             code="equal-layouts",
             message=f"the {settings.layouts} layouts of {' and those of '.join(names)} are "
-            f"{'one and the same' if different == 1 else f'only {different} different ones'}, byte by byte",
+            f"{'one and the same' if number == 1 else f'only {number} different ones'}, byte by byte",
             remedy="check whether the build uses what tells the layouts apart (steelyard docs layouts); copies of one "
             "build show how far layouts differ by chance",
         )
-        for different, names in alike.items()
+        for number, names in names_by_number.items()
     ]
 
 
-def _different(subject: Subject, settings: Settings) -> int | None:
+def _count_different(subject: Subject, settings: Settings) -> int | None:
     """Return how many of its layouts differ; None if all do, or one cannot be read."""
-    digests = _contents(subject, settings)
+    digests = _content_digests(subject, settings)
     different = len(set(digests))
     return None if None in digests or different == len(digests) else different

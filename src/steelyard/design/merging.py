@@ -20,30 +20,30 @@ from steelyard.model.typed import typed
 
 # The settings that may differ between two parts of one suite: where and when they were measured, on which processor,
 # whether beside each other, and how much of it they are.
-_OF_THE_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output", "cpu", "cpu_choice", "pairing"}
+_SETTINGS_OF_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output", "cpu", "cpu_choice", "pairing"}
 # The fields of a subject that say which program it is; its file may lie elsewhere on another machine.
-_OF_THE_PROGRAM = ("name", "command", "shell", "digest")
+_PROGRAM_FIELDS = ("name", "command", "shell", "digest")
 
 _Parts = Sequence[tuple[Path, Weighing]]
 
 
-def merged(records: Sequence[tuple[Path, Weighing | Run]]) -> Weighing:
+def merge_parts(records: Sequence[tuple[Path, Weighing | Run]]) -> Weighing:
     """Return one weighing of all parts of a suite, its benchmarks in the order of the suite, then the controls.
 
     Raises UsageError for what is no part of one, for parts that are missing or given twice, and for those that differ
     in their programs or in how they were measured.
     """
-    parts = [(path, _part(path, record)) for path, record in records]
+    parts = [(path, _check_part(path, record)) for path, record in records]
     if not parts:
         raise UsageError("there is nothing to merge: name the record of each part")
     _check_alike(parts)
-    _check_whole(parts)
+    _check_complete(parts)
     ordered = sorted(parts, key=lambda part: _shard(part[1]).number)
     places = _places([record for _, record in ordered])
-    return _joined([record for _, record in ordered], places)
+    return _join([record for _, record in ordered], places)
 
 
-def _part(path: Path, record: Weighing | Run) -> Weighing:
+def _check_part(path: Path, record: Weighing | Run) -> Weighing:
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: merge joins weighings that were measured with --shard")
     if record.parts:
@@ -72,25 +72,25 @@ def _difference(one: Weighing, other: Weighing) -> str | None:
     """Return what keeps two weighings from being parts of one, as a clause; None if nothing does."""
     if len(one.subjects) != len(other.subjects):
         return f"{len(one.subjects)} and {len(other.subjects)} commands were weighed"
-    if (programs := _other_programs(one, other)) is not None:
+    if (programs := _program_difference(one, other)) is not None:
         return programs
-    before, after = (record.settings.model_dump(mode="json", exclude=_OF_THE_PART) for record in (one, other))
+    before, after = (record.settings.model_dump(mode="json", exclude=_SETTINGS_OF_PART) for record in (one, other))
     for name, value in before.items():
         if value != after[name]:
             return f"{name} is {value} in one and {after[name]} in the other"
-    if (suites := _other_suite(_shard(one), _shard(other))) is not None:
+    if (suites := _suite_difference(_shard(one), _shard(other))) is not None:
         return suites
-    if _tool(one) != _tool(other):
+    if _counting_tool(one) != _counting_tool(other):
         return "they were counted by different tools or libraries, whose counts are not comparable"
     return None
 
 
-def _other_programs(one: Weighing, other: Weighing) -> str | None:
+def _program_difference(one: Weighing, other: Weighing) -> str | None:
     for place, (left, right) in enumerate(zip(one.subjects, other.subjects, strict=True)):
         side = "candidate" if place else "baseline"
-        if (trees := _trees(left, right)) is not None:
+        if (trees := _tree_difference(left, right)) is not None:
             return f"{left.name} was {trees[0]} in one and {trees[1]} in the other, so merge each with its own"
-        for name in _OF_THE_PROGRAM:
+        for name in _PROGRAM_FIELDS:
             values = getattr(left, name), getattr(right, name)
             if values[0] != values[1] and name == "digest":
                 return f"{left.name} was another file on each: build it once, and give all machines that file"
@@ -102,13 +102,15 @@ def _other_programs(one: Weighing, other: Weighing) -> str | None:
     return None
 
 
-def _trees(one: Subject, other: Subject) -> tuple[str, str] | None:
+def _tree_difference(one: Subject, other: Subject) -> tuple[str, str] | None:
     """Return which files in git two subjects were, if these differ: an interpreter's digest says nothing of them."""
-    trees = [None if of.revision is None else f"git's tree {of.revision.tree[:12]}" for of in (one, other)]
+    trees = [
+        None if subject.revision is None else f"git's tree {subject.revision.tree[:12]}" for subject in (one, other)
+    ]
     return None if trees[0] == trees[1] else (trees[0] or "of no revision", trees[1] or "of no revision")
 
 
-def _other_suite(one: Shard, other: Shard) -> str | None:
+def _suite_difference(one: Shard, other: Shard) -> str | None:
     if one.of != other.of:
         return f"one is of {one.of} parts, the other of {other.of}"
     if one.suite != other.suite:
@@ -117,22 +119,28 @@ def _other_suite(one: Shard, other: Shard) -> str | None:
     return None
 
 
-def _tool(record: Weighing) -> Any:
+def _counting_tool(record: Weighing) -> Any:
     return None if record.counting is None else record.counting.tool.model_dump(exclude={"program"})
 
 
-def _check_whole(parts: _Parts) -> None:
-    known: dict[int, Path] = {}
+def _check_complete(parts: _Parts) -> None:
+    paths_by_number: dict[int, Path] = {}
     for path, record in parts:
         shard = _shard(record)
-        if shard.number in known:
-            raise UsageError(f"{known[shard.number]} and {path} are both part {shard.number}/{shard.of}: give one")
-        known[shard.number] = path
-    of = _shard(parts[0][1]).of
-    missing = [f"{number}/{of}" for number in range(1, of + 1) if number not in known]
+        if shard.number in paths_by_number:
+            raise UsageError(
+                f"{paths_by_number[shard.number]} and {path} are both part {shard.number}/{shard.of}: give one"
+            )
+        paths_by_number[shard.number] = path
+    number_of_parts = _shard(parts[0][1]).of
+    missing = [
+        f"{number}/{number_of_parts}" for number in range(1, number_of_parts + 1) if number not in paths_by_number
+    ]
     if missing:
-        are = "is" if len(missing) == 1 else "are"
-        raise UsageError(f"{some_names(missing)} of the suite {are} missing: give the records of all {of} parts")
+        verb = "is" if len(missing) == 1 else "are"
+        raise UsageError(
+            f"{some_names(missing)} of the suite {verb} missing: give the records of all {number_of_parts} parts"
+        )
     owners: dict[str, Path] = {}
     for path, record in parts:
         for name in [one.name for one in record.benchmarks if not one.control]:
@@ -151,21 +159,25 @@ _Places = list[dict[int, int]]
 def _places(records: Sequence[Weighing]) -> _Places:
     suite = {name: place for place, name in enumerate(_shard(records[0]).suite)}
 
-    def order(found: tuple[int, int]) -> tuple[bool, int, int]:
-        one = records[found[0]].benchmarks[found[1]]
-        return one.control, suite.get(one.name, len(suite)), found[0]
+    def order(place_in_part: tuple[int, int]) -> tuple[bool, int, int]:
+        one = records[place_in_part[0]].benchmarks[place_in_part[1]]
+        return one.control, suite.get(one.name, len(suite)), place_in_part[0]
 
-    all_of_them = [(part, number) for part, record in enumerate(records) for number in range(len(record.benchmarks))]
+    places_in_parts = [
+        (part, number) for part, record in enumerate(records) for number in range(len(record.benchmarks))
+    ]
     places: _Places = [{} for _ in records]
-    for place, (part, number) in enumerate(sorted(all_of_them, key=order)):
+    for place, (part, number) in enumerate(sorted(places_in_parts, key=order)):
         places[part][number] = place
     return places
 
 
-def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
+def _join(records: Sequence[Weighing], places: _Places) -> Weighing:
     first = records[0]
-    back = {place: (part, number) for part, of_part in enumerate(places) for number, place in of_part.items()}
-    at = [back[place] for place in range(len(back))]
+    origin_by_place = {
+        place: (part, number) for part, of_part in enumerate(places) for number, place in of_part.items()
+    }
+    origins = [origin_by_place[place] for place in range(len(origin_by_place))]
     rows = [
         row._replace(benchmark=of_part[row.benchmark])
         for record, of_part in zip(records, places, strict=True)
@@ -176,24 +188,27 @@ def _joined(records: Sequence[Weighing], places: _Places) -> Weighing:
             "tool": steelyard.__version__,
             "created": min(record.created for record in records),
             "settings": first.settings.model_copy(update={"shard": None}),
-            "benchmarks": _benchmarks(records, at),
-            "stop": [records[part].stop[number] for part, number in at],
+            "benchmarks": _benchmarks(records, origins),
+            "stop": [records[part].stop[number] for part, number in origins],
             "preparing_s": sum(record.preparing_s for record in records),
             "seconds": sum(record.seconds for record in records),
-            "findings": [_finding(records), *dict.fromkeys(one for record in records for one in record.findings)],
+            "findings": [
+                _merged_finding(records),
+                *dict.fromkeys(one for record in records for one in record.findings),
+            ],
             "launches": Launches.of_rows(rows),
             "counting": _counting(records, places),
             "heap": _heap(records, places),
             "watch": None,
-            "parts": [_told(record, of_part) for record, of_part in zip(records, places, strict=True)],
+            "parts": [_describe_part(record, of_part) for record, of_part in zip(records, places, strict=True)],
             "derived": None,
         }
     )
 
 
-def _benchmarks(records: Sequence[Weighing], at: Sequence[tuple[int, int]]) -> list[Benchmark]:
+def _benchmarks(records: Sequence[Weighing], origins: Sequence[tuple[int, int]]) -> list[Benchmark]:
     """Return the benchmarks of all parts in order; if there are several controls, each is named after its part."""
-    found = [(records[part], records[part].benchmarks[number]) for part, number in at]
+    found = [(records[part], records[part].benchmarks[number]) for part, number in origins]
     if sum(one.control for _, one in found) < 2:
         return [one for _, one in found]
     return [
@@ -202,7 +217,7 @@ def _benchmarks(records: Sequence[Weighing], at: Sequence[tuple[int, int]]) -> l
     ]
 
 
-def _told(record: Weighing, places: Mapping[int, int]) -> Part:
+def _describe_part(record: Weighing, places: Mapping[int, int]) -> Part:
     return Part(
         created=record.created,
         tool=record.tool,
@@ -214,7 +229,7 @@ def _told(record: Weighing, places: Mapping[int, int]) -> Part:
     )
 
 
-def _finding(records: Sequence[Weighing]) -> Finding:
+def _merged_finding(records: Sequence[Weighing]) -> Finding:
     machines = len({record.machine.key for record in records})
     where = "one machine" if machines == 1 else f"{machines} kinds of machine"
     return Finding(

@@ -14,10 +14,10 @@ from steelyard.model.subject import Subject
 from steelyard.subjects.programs import digest
 
 # Of larger files, only the size is compared: reading this much takes 10 to 50 ms.
-_MOST_READ = 16 << 20
+_MOST_BYTES_READ = 16 << 20
 
 
-class _Seen(NamedTuple):
+class _FileState(NamedTuple):
     """The state in which a file was seen."""
 
     marks: tuple[int, ...]
@@ -33,24 +33,26 @@ class NamedFiles:
     def __init__(self, places: Mapping[str, str] | None = None) -> None:
         """Take the files by their paths, with what commands call them."""
         self._places = places or {}
-        self._before = {path: _marks(path) for path in self._places}
-        self._seen: dict[str, _Seen] = {}
+        self._marks_before = {path: _file_marks(path) for path in self._places}
+        self._states: dict[str, _FileState] = {}
 
     @classmethod
     def of(cls, record: Weighing | Run) -> Self:
         """Return the files that all commands name, and the input that each launch reads."""
-        named = [(path, word) for subject in record.subjects for path, word in _named_by(subject)]
+        named = [(path, word) for subject in record.subjects for path, word in _files_named_in(subject)]
         stdin = record.settings.stdin
         return cls(dict([*named, *([] if stdin is None else [(stdin, stdin)])]))
 
-    def look(self) -> None:
+    def note_states(self) -> None:
         """Note the state of the files, now that each command has run."""
-        left_alone = [path for path, marks in self._before.items() if marks is not None and marks == _marks(path)]
-        self._seen = {path: seen for path in left_alone if (seen := _look(path)) is not None}
+        unwritten = [
+            path for path, marks in self._marks_before.items() if marks is not None and marks == _file_marks(path)
+        ]
+        self._states = {path: state for path in unwritten if (state := _file_state(path)) is not None}
 
     def findings(self) -> list[Finding]:
         """Return a finding that names the files that have changed, if any."""
-        changed = [self._places[path] for path, seen in self._seen.items() if _is_another(path, seen)]
+        changed = [self._places[path] for path, state in self._states.items() if _has_changed(path, state)]
         if not changed:
             return []
         what = "a file that is named in a command" if len(changed) == 1 else "files that are named in commands"
@@ -64,7 +66,7 @@ class NamedFiles:
         ]
 
 
-def _named_by(subject: Subject) -> Iterator[tuple[str, str]]:
+def _files_named_in(subject: Subject) -> Iterator[tuple[str, str]]:
     """Yield the files among a command's words, and after the `=` of its options, as (path, name)."""
     for word in subject.argv[1:]:
         name = word.partition("=")[2] if word.startswith("-") else word
@@ -73,23 +75,23 @@ def _named_by(subject: Subject) -> Iterator[tuple[str, str]]:
             yield path, name
 
 
-def _marks(path: str) -> tuple[int, ...] | None:
+def _file_marks(path: str) -> tuple[int, ...] | None:
     """Return the marks by which a file is known to be unchanged, its size first; None if there is no file."""
     try:
-        seen = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return None
-    return seen.st_size, seen.st_dev, seen.st_ino, seen.st_mtime_ns
+    return status.st_size, status.st_dev, status.st_ino, status.st_mtime_ns
 
 
-def _look(path: str) -> _Seen | None:
+def _file_state(path: str) -> _FileState | None:
     """Return the state of a file now; None if there is no file."""
-    marks = _marks(path)
-    return None if marks is None else _Seen(marks, digest(path) if marks[0] <= _MOST_READ else None)
+    marks = _file_marks(path)
+    return None if marks is None else _FileState(marks, digest(path) if marks[0] <= _MOST_BYTES_READ else None)
 
 
-def _is_another(path: str, before: _Seen) -> bool:
-    now = _look(path)
+def _has_changed(path: str, before: _FileState) -> bool:
+    now = _file_state(path)
     if now is None or now.marks == before.marks:
         return now is None
     return now.content != before.content or now.marks[0] != before.marks[0]

@@ -51,8 +51,8 @@ class Outcome:
     def way_on(self) -> str | None:
         """Return the command that carries on what is undecided: another budget adds to what was measured.
 
-        In each benchmark only its first timed metric is open again (`going_on`). What was interrupted has the rest of
-        its own budget.
+        In each benchmark only its first timed metric is open again (`with_extra_budget`). What was interrupted has the
+        rest of its own budget.
         """
         record = self.record
         if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
@@ -73,7 +73,7 @@ def recall(path: Path, largest_bytes: int | None = None) -> Outcome:
     record = load(path, largest_bytes)
     if largest_bytes is not None:
         _check_extent(path, record)
-    return replace(recalled(record), is_running=is_running(record, path))
+    return replace(recall_record(record), is_running=is_running(record, path))
 
 
 def is_running(record: Weighing | Run, path: Path) -> bool:
@@ -81,7 +81,7 @@ def is_running(record: Weighing | Run, path: Path) -> bool:
     return "interrupted" in record.stop and is_being_measured(path)
 
 
-def recalled(record: Weighing | Run) -> Outcome:
+def recall_record(record: Weighing | Run) -> Outcome:
     """Return the outcome of a record that was read, with its verdicts derived anew."""
     error = failure(record)
     if not record.benchmarks and record.new_suite is None:
@@ -109,7 +109,7 @@ def derive(record: Weighing | Run) -> Weighing | Run:
     return with_derived(record, Derived(summaries=summaries(record)))
 
 
-def judged(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
+def judge_outcome(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
     """Return the outcome of a measured record, with the `error` that ended the measurement, if one did."""
     failed = failure(record)
     if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
@@ -134,16 +134,18 @@ def failure(record: Weighing | Run) -> MeasurementError | None:
         return None  # that it was interrupted says more; earlier failures are among its findings
     if record.settings.harness is None or len(record.stop) == 1:
         return MeasurementError(failed[0] if failed else "a launch failed")
-    count, number = record.stop.count("failed"), len(record.stop)
-    of_all = f"{'all' if count == number else f'{count} of'} {number} benchmarks failed"
-    told = _unlike(failed) if count == number else failed[:1]  # what others measured is shown, with a note of each
-    return MeasurementError(f"{of_all}, the first: {'; another: '.join(told)}" if told else of_all)
+    failed_count, benchmark_count = record.stop.count("failed"), len(record.stop)
+    of_all = f"{'all' if failed_count == benchmark_count else f'{failed_count} of'} {benchmark_count} benchmarks failed"
+    shown = (
+        _different_failures(failed) if failed_count == benchmark_count else failed[:1]
+    )  # what others measured is shown, with a note of each
+    return MeasurementError(f"{of_all}, the first: {'; another: '.join(shown)}" if shown else of_all)
 
 
-def _unlike(failed: list[str]) -> list[str]:
+def _different_failures(failed: list[str]) -> list[str]:
     """Return the first message about a failed benchmark, and the first that gives another reason."""
-    reasons = {said: said.partition(") ")[2] for said in failed}  # after the benchmark's name
-    return failed[:1] + [said for said, reason in reasons.items() if reason != reasons[failed[0]]][:1]
+    reasons = {message: message.partition(") ")[2] for message in failed}  # after the benchmark's name
+    return failed[:1] + [message for message, reason in reasons.items() if reason != reasons[failed[0]]][:1]
 
 
 def _is_partial(record: Weighing | Run) -> bool:

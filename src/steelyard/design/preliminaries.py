@@ -18,7 +18,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.subjects.shell_words import needs_shell
 
 _SHELL_STARTS = 7
-_SHOWN_BYTES = 60
+_MOST_BYTES_SHOWN = 60
 
 
 def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner) -> Weighing | Run:
@@ -32,13 +32,13 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
         _compare_outputs(record, targets, runner)
     if targets.empty_shell is None:
         return record
-    starts = [start_ns(runner.run(targets.empty_shell)) / 1e9 for _ in range(_SHELL_STARTS)]
+    starts = [shell_start_ns(runner.run(targets.empty_shell)) / 1e9 for _ in range(_SHELL_STARTS)]
     is_needed = all(needs_shell(subject.command) for subject in record.subjects)
     found = shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))
     return record.model_copy(update={"findings": [*record.findings, found]})
 
 
-def start_ns(started: Measured) -> int:
+def shell_start_ns(started: Measured) -> int:
     """Return how long an empty shell took, in ns, without its waits for a processor: launches have other waits."""
     return max(0, started.wall_ns - (started.delay_ns or 0))
 
@@ -75,9 +75,9 @@ def _line(path: Path, number: int) -> str:
         rest = number - 1
         while rest and (read := file.readline(1 << 16)):
             rest -= read.endswith(b"\n")
-        line = file.readline(_SHOWN_BYTES + 1).removesuffix(b"\n")
-    text = line[:_SHOWN_BYTES].decode(errors="backslashreplace")
-    return f"'{text}'" if len(line) <= _SHOWN_BYTES else f"'{text}…'"
+        line = file.readline(_MOST_BYTES_SHOWN + 1).removesuffix(b"\n")
+    text = line[:_MOST_BYTES_SHOWN].decode(errors="backslashreplace")
+    return f"'{text}'" if len(line) <= _MOST_BYTES_SHOWN else f"'{text}…'"
 
 
 def _first_difference(one: Path, other: Path) -> int | None:

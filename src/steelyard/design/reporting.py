@@ -9,8 +9,8 @@ from pathlib import Path
 
 from steelyard import __version__
 from steelyard.design.judging.look_back import look_back
-from steelyard.design.outcome import Outcome, failure, is_running, judged
-from steelyard.design.unpaired.foreign import levels
+from steelyard.design.outcome import Outcome, failure, is_running, judge_outcome
+from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.documents import load_document
@@ -23,7 +23,7 @@ from steelyard.report.page.page import document
 from steelyard.report.page.parts import Part, ended, sentence
 from steelyard.report.sentences import partly_failed
 
-Shown = (
+Reportable = (
     Outcome
     | ForeignResults
     | UnpairedReport
@@ -38,60 +38,60 @@ Shown = (
 
 def page_of(paths: Sequence[Path], names: Sequence[str], now: datetime) -> str:
     """Return the page of some files, each with its name; raises UsageError for one that cannot be read, naming it."""
-    return page_of_shown([_shown(path, name) for path, name in zip(paths, names, strict=True)], now, names)
+    return page_of_shown([_load_reportable(path, name) for path, name in zip(paths, names, strict=True)], now, names)
 
 
-def _shown(path: Path, name: str) -> Shown:
+def _load_reportable(path: Path, name: str) -> Reportable:
     document = load_document(path)
     if not isinstance(document, Weighing | Run):
         return document
     # A pipe cannot be read again.
     resumed_by = name if path.is_file() else None
-    return replace(judged(document, None), resumed_by=resumed_by, is_running=is_running(document, path))
+    return replace(judge_outcome(document, None), resumed_by=resumed_by, is_running=is_running(document, path))
 
 
-def page_of_shown(shown: Sequence[Shown], now: datetime, names: Sequence[str] = ()) -> str:
+def page_of_shown(shown: Sequence[Reportable], now: datetime, names: Sequence[str] = ()) -> str:
     """Return the page of what was measured or read, or of two that differ; `names` are of the files it came from."""
-    room = budget.of_rows(sum(map(_rows, shown)))
-    parts = [_part(each, room, f"{number}") for number, each in enumerate(shown, start=1)]
+    room = budget.of_rows(sum(map(_count_rows, shown)))
+    parts = [_make_part(each, room, f"{number}") for number, each in enumerate(shown, start=1)]
     if names:
         parts = [replace(part, source=name) for part, name in zip(parts, names, strict=True)]
     return document(parts, f"Made by Steelyard {__version__} on {now:%Y-%m-%d %H:%M} UTC.")
 
 
-def _rows(each: Shown) -> int:
-    match each:
+def _count_rows(item: Reportable) -> int:
+    match item:
         case Outcome():
-            return len(each.record.benchmarks) * len(each.record.settings.metrics)
+            return len(item.record.benchmarks) * len(item.record.settings.metrics)
         case ForeignResults():
-            return len(each.benchmarks)
+            return len(item.benchmarks)
         case UnpairedReport() | ForeignReport():
-            return len(each.verdicts)
+            return len(item.verdicts)
         case _:
             return 1
 
 
-def _part(each: Shown, room: budget.Budget, key: str) -> Part:
-    match each:
+def _make_part(item: Reportable, room: budget.Budget, key: str) -> Part:
+    match item:
         case Outcome():
-            return _judged(each, room, key)
+            return _outcome_part(item, room, key)
         case ForeignResults():
-            return runs.of_import(each, levels(each.benchmarks), room)
+            return runs.of_import(item, describe_levels(item.benchmarks), room)
         case UnpairedReport():
-            return diffs.of_runs(each, room, key)
+            return diffs.of_runs(item, room, key)
         case ForeignReport():
-            return diffs.of_imports(each, room, key)
+            return diffs.of_imports(item, room, key)
         case Soundness():
-            return others.of_check(each)
+            return others.of_check(item)
         case Calibration():
-            return others.of_calibration(each)
+            return others.of_calibration(item)
         case InterruptedCalibration():
-            return others.of_interrupted(each)
+            return others.of_interrupted(item)
         case Bisection():
-            return others.of_bisection(each)
+            return others.of_bisection(item)
 
 
-def _judged(outcome: Outcome, room: budget.Budget, key: str) -> Part:
+def _outcome_part(outcome: Outcome, room: budget.Budget, key: str) -> Part:
     record = outcome.record
     if isinstance(record, Run):
         part = runs.of_run(record, room, running=outcome.is_running)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from steelyard.design.folders import entered
-from steelyard.design.going_on import More, going_on
+from steelyard.design.extra_budget import ExtraBudget, with_extra_budget
+from steelyard.design.folders import enter_folder
 from steelyard.design.layouts import digest_of
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
@@ -22,14 +22,14 @@ from steelyard.subjects.command import of_layout
 TRUST = "--trust-journal"
 
 
-def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighing:
+def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None) -> Weighing:
     """Return the weighing to carry on; raises UsageError for others, and for what others wrote unless `trusted`.
 
     A record says what is run: if it is a stranger's, the stranger may do whatever the user may. With `more`, it is one
     whose budget has ended, and its undecided benchmarks are open again.
     """
     if not trusted:
-        _refuse_strangers(path)
+        _check_owner(path)
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
@@ -45,14 +45,14 @@ def resumable(path: Path, *, trusted: bool, more: More | None = None) -> Weighin
             f"{path} was not interrupted, it ran to its end: look at it with steelyard show; what is undecided goes "
             "on with another budget, such as --max-time 60"
         )
-    impossible = [text for text in _texts(record) if not _can_be_passed(text)]
+    impossible = [text for text in _passed_texts(record) if not _can_be_passed(text)]
     if impossible or not all(subject.argv for subject in record.subjects):
         raise UsageError(f"{path} is damaged: no command can be made of {impossible[0] if impossible else ''!r}")
-    return record if more is None else going_on(record, path, more)
+    return record if more is None else with_extra_budget(record, path, more)
 
 
 @contextmanager
-def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
+def in_launch_folder(record: Weighing, path: Path) -> Iterator[None]:
     """Enter the folder that the launches run in, to which all relative paths refer.
 
     Raises UsageError if that folder cannot be entered, or lacks the programs that the weighing began with; programs
@@ -62,18 +62,18 @@ def in_its_folder(record: Weighing, path: Path) -> Iterator[None]:
 
     with ExitStack() as inside:
         try:
-            inside.enter_context(entered(record.settings.directory))
+            inside.enter_context(enter_folder(record.settings.directory))
         except OSError as error:
             raise UsageError(
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh again"
             ) from error
-        with in_use(_folders(record)):
+        with in_use(_subject_folders(record)):
             if not record.settings.setup:
                 check_programs(record, path)
             yield
 
 
-def _folders(record: Weighing) -> Iterator[str]:
+def _subject_folders(record: Weighing) -> Iterator[str]:
     """Yield the folder of each subject, in each of its layouts, that has one of its own."""
     for subject in record.subjects:
         for layout in layouts_of(record.settings):
@@ -88,7 +88,7 @@ def check_programs(record: Weighing, path: Path) -> None:
             raise UsageError(f"{subject.program} is not the program that {path} began with: weigh again")
 
 
-def _texts(record: Weighing) -> Iterator[str]:
+def _passed_texts(record: Weighing) -> Iterator[str]:
     """Yield every text that is passed on to the system."""
     settings = record.settings
     for subject in record.subjects:
@@ -109,22 +109,22 @@ def _can_be_passed(text: str) -> bool:
         return False
 
 
-def _refuse_strangers(path: Path) -> None:
+def _check_owner(path: Path) -> None:
     try:
-        found, link = path.stat(), path.lstat()
+        status, link_status = path.stat(), path.lstat()
     except OSError:
         return  # reading it says so
-    if not (stat.S_ISREG(found.st_mode) or stat.S_ISFIFO(found.st_mode)):
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         return  # it is not read either
     remedy = f"look at it with steelyard show, and add {TRUST} if you want to run that"
-    for owner in (link.st_uid, found.st_uid):  # whoever owns a link can have it lead elsewhere in a moment
+    for owner in (link_status.st_uid, status.st_uid):  # whoever owns a link can have it lead elsewhere in a moment
         if owner != os.geteuid():
-            raise UsageError(f"{path} belongs to {_name_of(owner)}, who decides what it runs: {remedy}")
-    if found.st_mode & stat.S_IWOTH:
+            raise UsageError(f"{path} belongs to {_user_name(owner)}, who decides what it runs: {remedy}")
+    if status.st_mode & stat.S_IWOTH:
         raise UsageError(f"every user may write to {path}, and so decides what it runs: {remedy}")
 
 
-def _name_of(user: int) -> str:
+def _user_name(user: int) -> str:
     try:
         return pwd.getpwuid(user).pw_name
     except KeyError:

@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
 from steelyard.design.control import with_control
+from steelyard.design.extra_budget import ExtraBudget, used_s
 from steelyard.design.findings import (
     ISOLATED,
     NOT_CLEANED_UP,
@@ -18,26 +20,24 @@ from steelyard.design.findings import (
     TUNED,
     chosen_processor_finding,
     isolation_findings,
-    left_by_set_up,
+    set_up_left_running_finding,
     tuned_finding,
-    unseen_orphans,
+    unseen_orphans_finding,
 )
-from steelyard.design.going_on import More, used_s
-from steelyard.design.identical import is_identical, is_new, known, of_one_program
-from steelyard.design.inside import too_long_for, with_benchmarks_inside
-from steelyard.design.keeping import kept_in_place, unmeasured, unmeasured_record, unstarted
-from steelyard.design.layouts import equal_layouts, with_digest
-from steelyard.design.outcome import Outcome, judged
+from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
+from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
+from steelyard.design.layouts import equal_layouts_findings, with_digest
+from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
-from steelyard.design.resumption import check_programs, in_its_folder, resumable
+from steelyard.design.resumption import check_programs, in_launch_folder, load_resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
-from steelyard.design.said import said_by_set_up, without_values
-from steelyard.design.stages import Session, is_to_count, stages
+from steelyard.design.stages import Session, needs_counting, stages
+from steelyard.design.stderr_notes import set_up_findings, without_secret_values
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings, unread_output_findings
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 # Why an event of the kernel or the processor cannot be counted, by the system's error number.
 _NO_COUNTER = "its processor has no such counter, or is a virtual one without"
-_LACKING = {
+_WHY_NOT_COUNTED = {
     errno.ENOENT: _NO_COUNTER,
     errno.ENODEV: _NO_COUNTER,
     errno.EOPNOTSUPP: _NO_COUNTER,
@@ -69,7 +69,9 @@ _LACKING = {
     "program does outside the kernel",
     errno.EMFILE: "allow more open files (ulimit -n)",
 }
-_LACKING[errno.EPERM] = f"{_LACKING[errno.EACCES]}; or a container's filter is between (docker run --cap-add PERFMON)"
+_WHY_NOT_COUNTED[errno.EPERM] = (
+    f"{_WHY_NOT_COUNTED[errno.EACCES]}; or a container's filter is between (docker run --cap-add PERFMON)"
+)
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -78,14 +80,14 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     until_one_changed = request.until_one_changed
-    with _session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
+    with _open_session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
         if is_identical(request):
-            return unmeasured(of_one_program(_header(request, session)), world)
-        if is_new(request):
-            return unmeasured(_header(request, session), world)
+            return unmeasured_outcome(identical_record(_header(request, session)), world)
+        if lacks_baseline(request):
+            return unmeasured_outcome(_header(request, session), world)
         found = _set_up(request.settings, request.subjects, session)
         header = _header(replace(request, findings=[*request.findings, *found]), session)
-        outcome = _measured(header, session, selection=request.selection)
+        outcome = _measure_record(header, session, selection=request.selection)
     is_late = session.interrupt.is_requested() and "interrupted" not in outcome.record.stop
     return replace(outcome, stop_came_late=is_late)
 
@@ -97,7 +99,7 @@ def resume(
     *,
     around: Callable[[Weighing], AbstractContextManager[None]],
     trusted: bool = False,
-    more: More | None = None,
+    more: ExtraBudget | None = None,
 ) -> Outcome:
     """Carry on a weighing that was interrupted or killed, by the same plan, and keep the whole of it.
 
@@ -105,23 +107,23 @@ def resume(
     that `around` makes for the record. Raises UsageError for a record that is no weighing, came to another end, is of
     another machine or program, or that others may have written and that is not `trusted`.
     """
-    record = resumable(path, trusted=trusted, more=more)
+    record = load_resumable(path, trusted=trusted, more=more)
     with Journal.resumed(path) if more is None and is_journal(path) else nullcontext() as journal:
         if journal is not None:
-            record = resumable(path, trusted=trusted)  # again, now that nobody else writes it
+            record = load_resumable(path, trusted=trusted)  # again, now that nobody else writes it
         if world.facts().key != record.machine.key:
             raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
         shared_environment(record.settings, world.environment)  # it asks for values that no record holds
-        with in_its_folder(record, path), around(record), _session(world, watch, record.settings) as session:
+        with in_launch_folder(record, path), around(record), _open_session(world, watch, record.settings) as session:
             if record.settings.setup:
                 found = _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
                 new = [finding for finding in found if finding not in record.findings]
                 record = record.model_copy(update={"findings": [*record.findings, *new]})
-            return _measured(record, session, begun=journal)
+            return _measure_record(record, session, resumed_journal=journal)
 
 
-def attempted(request: Request, watch: Watch, world: World) -> Outcome:
+def attempt(request: Request, watch: Watch, world: World) -> Outcome:
     """As `measure`, but what fails before its first launch is an outcome too, with a record that says why.
 
     Whoever reads the file that was asked for then finds this failure, not an earlier success.
@@ -129,11 +131,11 @@ def attempted(request: Request, watch: Watch, world: World) -> Outcome:
     try:
         return measure(request, watch, world)
     except MeasurementError as error:
-        return unstarted(request, error, world)
+        return unstarted_outcome(request, error, world)
 
 
 @contextmanager
-def _session(
+def _open_session(
     world: World, watch: Watch, settings: Settings, jobs: int | None = None, *, until_one_changed: bool = False
 ) -> Iterator[Session]:
     cancels: list[Callable[[], None]] = []
@@ -163,16 +165,22 @@ def _session(
             raise
 
 
-def _measured(
-    header: Weighing | Run, session: Session, *, selection: Selection | None = None, begun: Journal | None = None
+def _measure_record(
+    header: Weighing | Run,
+    session: Session,
+    *,
+    selection: Selection | None = None,
+    resumed_journal: Journal | None = None,
 ) -> Outcome:
     """Measure and keep the record; a journal that was `begun` holds the header's launches, and is continued."""
     store = session.world.store()
-    header, targets = _prepared(header, session, selection)
+    header, targets = _prepare(header, session, selection)
     rows = header.launches.rows()
-    kept = store.new_name(header.kind) if begun is None else store.name_of(begun.path, header.kind)
-    with nullcontext(begun) if begun else _new_journal(kept, header, rows) as journal:
-        if journal is not begun:
+    record_path = (
+        store.new_name(header.kind) if resumed_journal is None else store.name_of(resumed_journal.path, header.kind)
+    )
+    with nullcontext(resumed_journal) if resumed_journal else _new_journal(record_path, header, rows) as journal:
+        if journal is not resumed_journal:
             store.admit(journal.path)
         record, error = header, None
         spent_s = header.preparing_s if _has_budget_for_all(header.settings, selection) else 0.0
@@ -184,14 +192,16 @@ def _measured(
             if error is not None:
                 record = _as_cut_short(record, header, error) if isinstance(error, UnwrittenError) else record
                 break
-        error = too_long_for(error, record)
-        record, error = _cleaned_up(with_benchmarks_inside(record), header, error, session)
+        error = with_harness_hint_if_too_long(error, record)
+        record, error = _clean_up(with_benchmarks_inside(record), header, error, session)
         record = _with_tuning(_with_isolation(record, session.isolated), session.world)
-        findings = without_values(record.findings, shared_environment(record.settings, session.world.environment))
+        findings = without_secret_values(
+            record.findings, shared_environment(record.settings, session.world.environment)
+        )
         record = record.model_copy(update={"findings": findings})
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
-    return kept_in_place(judged(record, error), journal.path, kept, store)
+    return keep_in_place(judge_outcome(record, error), journal.path, record_path, store)
 
 
 # --- prepare
@@ -216,50 +226,54 @@ def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -
             "what is to go on runs in its background, as in './server &'"
         ) from None
     # Before a journal has it: a kill leaves that as it is.
-    said = without_values(said_by_set_up(runner.said_by_set_up), shared)
-    return [*said, *left_by_set_up(runner.not_killed)]
+    findings = without_secret_values(set_up_findings(runner.set_up_stderr), shared)
+    return [*findings, *set_up_left_running_finding(runner.not_killed)]
 
 
 def _header(request: Request, session: Session) -> Weighing | Run:
     """Return the record when nothing is known yet but what was asked for."""
-    subjects = _renewed(request)
+    subjects = _with_new_digests(request)
     findings = [
-        *known(request, subjects),
+        *known_findings(request, subjects),
         *chosen_processor_finding(request.settings),
-        *equal_layouts(subjects, request.settings),
+        *equal_layouts_findings(subjects, request.settings),
         *shell_words_findings(subjects, request.settings),
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
         *unread_output_findings(subjects, request.settings),
-        *unseen_orphans(session.launcher.offers),
+        *unseen_orphans_finding(session.launcher.offers),
     ]
-    asked = replace(request, subjects=subjects, settings=_as_offered(request.settings, session), findings=findings)
-    return unmeasured_record(asked, "interrupted", _facts(session), session.world)  # as a journal without an end
+    completed = replace(
+        request, subjects=subjects, settings=_supported_settings(request.settings, session), findings=findings
+    )
+    return unmeasured_record(
+        completed, "interrupted", _machine_facts(session), session.world
+    )  # as a journal without an end
 
 
-def _as_offered(settings: Settings, session: Session) -> Settings:
+def _supported_settings(settings: Settings, session: Session) -> Settings:
     """Return the settings without shared addresses if this machine cannot give them: nobody needs them."""
     can_be_shared = session.launcher.offers.get("addresses", False)
     return settings if can_be_shared else settings.model_copy(update={"addresses": None})
 
 
-def _renewed(request: Request) -> list[Subject]:
+def _with_new_digests(request: Request) -> list[Subject]:
     """Return the subjects with the digests of what set-up commands may have rebuilt, and of all layouts."""
     if not request.settings.setup and not request.settings.layouts:
         return list(request.subjects)
     return [with_digest(one, request.settings) for one in request.subjects]
 
 
-def _facts(session: Session) -> MachineFacts:
+def _machine_facts(session: Session) -> MachineFacts:
     return session.world.facts().model_copy(update={"offers": session.launcher.offers})
 
 
-def _prepared(header: Weighing | Run, session: Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
+def _prepare(header: Weighing | Run, session: Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:
     """Return the record with its benchmarks and what is found before its first launch; and what it launches.
 
     A harness is asked for the benchmarks of the `selection`; if that is None, they are known.
     """
-    world, settings, begun = session.world, header.settings, session.clock()
+    world, settings, started_s = session.world, header.settings, session.clock()
     shared = shared_environment(settings, world.environment)
     if settings.heap is not None or settings.heap_shuffle:
         from steelyard.design.heap import check_heap
@@ -273,18 +287,20 @@ def _prepared(header: Weighing | Run, session: Session, selection: Selection | N
             from steelyard.design.suite.planner import Planner
 
             left_s = (settings.max_time_s or 0.0) - used_s(header)
-            time = PilotTime(session.clock, begun + left_s if _has_budget_for_all(settings, selection) else None)
-            planner = Planner(header, shared, session.runner(hooks), session.watch, time)
+            pilot_time = PilotTime(
+                session.clock, started_s + left_s if _has_budget_for_all(settings, selection) else None
+            )
+            planner = Planner(header, shared, session.runner(hooks), session.watch, pilot_time)
             if selection is None:
-                header = planner.going_on()
+                header = planner.plan_resumed()
             else:
-                header = planner.planned(selection)
-                header = header.model_copy(update={"preparing_s": session.clock() - begun})
+                header = planner.plan(selection)
+                header = header.model_copy(update={"preparing_s": session.clock() - started_s})
         header, targets = with_control(header, targets_of(header, shared, hooks), shared, session.runner(hooks))
         header = with_preliminaries(header, targets, session.runner())
     except Interrupted:
         raise InterruptedBeforeStart from None
-    if is_to_count(header):
+    if needs_counting(header):
         from steelyard.design.counting.tool import with_tool
 
         header = with_tool(header, session.valgrind)
@@ -300,8 +316,8 @@ def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool
     return was_given and settings.max_time_s is not None
 
 
-def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
-    journal = Journal(kept.with_name(f"{kept.name}.journal"), header)
+def _new_journal(record_path: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
+    journal = Journal(record_path.with_name(f"{record_path.name}.journal"), header)
     for row in rows:
         journal.append(row)
     return journal
@@ -310,23 +326,23 @@ def _new_journal(kept: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) 
 # --- ends
 
 
-def _cleaned_up(
+def _clean_up(
     record: Weighing | Run, header: Weighing | Run, error: SteelyardError | None, session: Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     """Run the clean-up commands; return the record with what they left, and their error if there was none before."""
-    found = []
+    findings = []
     try:
         runner = session.cleaning.run()
         if runner is not None:
-            found = runner.survivors()
+            findings = runner.survivor_findings()
     except Interrupted:
         record = _as_interrupted(record, header) if isinstance(record, Run) else record
-        found = [NOT_CLEANED_UP]
+        findings = [NOT_CLEANED_UP]
     except SteelyardError as failure:
-        found = [Finding(code="failed", message=str(failure))]
+        findings = [Finding(code="failed", message=str(failure))]
         if "interrupted" not in record.stop:
             error = error or failure
-    return record.model_copy(update={"findings": [*record.findings, *found]}), error
+    return record.model_copy(update={"findings": [*record.findings, *findings]}), error
 
 
 def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighing | Run:
@@ -370,7 +386,7 @@ def _check_counters(settings: Settings, missing: Mapping[str, int]) -> None:
     """Raise UsageError for a metric whose event is `missing`, as the launch server cannot count it."""
     for name in events_of(settings.metrics):
         if (number := missing.get(name)) is not None:
-            why = _LACKING.get(number, os.strerror(number))
+            why = _WHY_NOT_COUNTED.get(number, os.strerror(number))
             raise UsageError(
                 f"--metric {name}: this machine does not give it ({why}); steelyard doctor says what there is, and "
                 "instructions are counted under Valgrind anywhere"

@@ -20,11 +20,11 @@ from glob import escape
 from typing import Any
 
 from steelyard.design.identical import is_unmeasured
-from steelyard.design.keeping import unstarted
+from steelyard.design.keeping import unstarted_outcome
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.runner.running_clock import RunningClock
-from steelyard.design.session import attempted
+from steelyard.design.session import attempt
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
@@ -38,7 +38,7 @@ from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.suite import CONTROL_NAME
 
 # The least time of a weighing: one whose turn comes when the time is up then says so by itself.
-_LEAST_S = 1.0
+_SHORTEST_WEIGHING_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,26 @@ class Part:
         return ", ".join(self.names)
 
 
-def joined(parts: Sequence[Part], alpha: float) -> list[Part]:
+def join_parts(parts: Sequence[Part], alpha: float) -> list[Part]:
     """Return the same targets in as few weighings as possible, in the order of their first targets, sharing alpha.
 
     Raises UsageError where a share of alpha is so small that the number of pairs can show nothing.
     """
     groups: list[list[Part]] = []
     for part in parts:
-        alike = (group for group in groups if _can_join(group[0], part))
-        group = next(alike, None)
+        joinable_groups = (group for group in groups if _can_join(group[0], part))
+        group = next(joinable_groups, None)
         if group is None:
             groups.append([part])
         else:
             group.append(part)
-    judged = sum(not is_unmeasured(part.request) for part in parts)
-    return [_with_alpha(_one(group), alpha * len(group) / judged) if judged else _one(group) for group in groups]
+    number_judged = sum(not is_unmeasured(part.request) for part in parts)
+    return [
+        _with_alpha(_joint_weighing(group), alpha * len(group) / number_judged)
+        if number_judged
+        else _joint_weighing(group)
+        for group in groups
+    ]
 
 
 def _can_join(one: Part, other: Part) -> bool:
@@ -84,47 +89,47 @@ def _can_join(one: Part, other: Part) -> bool:
     return mine == theirs and one.shares_time == other.shares_time
 
 
-def _one(group: Sequence[Part]) -> Part:
+def _joint_weighing(group: Sequence[Part]) -> Part:
     """Return the weighing of a group of commands, or of a harness, which is alone in its group."""
     settings, margins = group[0].request.settings, dict[str, float]()
     if settings.harness is not None:
-        own = {} if group[0].margin is None else {"margin": group[0].margin}
-        return _with(group[0], settings=settings.model_copy(update=own))
+        own_margin = {} if group[0].margin is None else {"margin": group[0].margin}
+        return _with_request(group[0], settings=settings.model_copy(update=own_margin))
     subjects, benchmarks = list[Subject](), list[Benchmark]()
     for part in group:
         offset = len(subjects)
         subjects += part.request.subjects
-        benchmarks += [_moved(benchmark, part.names[0], offset) for benchmark in part.request.benchmarks]
+        benchmarks += [_shifted_benchmark(benchmark, part.names[0], offset) for benchmark in part.request.benchmarks]
         if part.margin is not None:
             has_values = any(one.params for one in part.request.benchmarks)
-            margins[f"{escape(part.names[0])}, *" if has_values else _alone(part.names[0])] = part.margin
+            margins[f"{escape(part.names[0])}, *" if has_values else _exact_pattern(part.names[0])] = part.margin
     controls = [one for one in benchmarks if one.control]
     benchmarks = [one for one in benchmarks if not one.control] + controls[:1]
-    of_others = {of: margin for of, margin in settings.margins.items() if of not in margins}  # the last one holds
-    joint = _with(
+    other_margins = {of: margin for of, margin in settings.margins.items() if of not in margins}  # the last one holds
+    joint = _with_request(
         group[0],
         subjects=subjects,
         benchmarks=benchmarks,
-        settings=settings.model_copy(update={"margins": {**of_others, **margins}}),
+        settings=settings.model_copy(update={"margins": {**other_margins, **margins}}),
         findings=[*dict.fromkeys(one for part in group for one in part.request.findings)],
     )
     return replace(joint, names=[name for part in group for name in part.names])
 
 
-def _alone(name: str) -> str:
+def _exact_pattern(name: str) -> str:
     """Return the pattern that only benchmarks of this name match, even if it reads like a metric's."""
     pattern = escape(name)
     return pattern if split_key(pattern) == (pattern, None) else f"{pattern[:-1]}[{pattern[-1]}]"
 
 
-def _moved(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
+def _shifted_benchmark(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
     """Return a target's benchmark among those of others: with the target's name, and its sides moved by `offset`."""
     name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, describe_values(benchmark.params))))
     sides = {"baseline": benchmark.baseline + offset, "candidate": benchmark.candidate + offset}
     return benchmark.model_copy(update={"name": name, **sides})
 
 
-def _with(part: Part, **update: Any) -> Part:
+def _with_request(part: Part, **update: Any) -> Part:
     return replace(part, request=replace(part.request, **update))
 
 
@@ -138,40 +143,40 @@ def _with_alpha(part: Part, alpha: float) -> Part:
             f"--pairs {settings.pairs} can never show anything where several weighings share alpha, {alpha:.3g} for "
             f"{part.name}: at least {fewest}"
         )
-    return _with(part, settings=settings.model_copy(update={"alpha": alpha}))
+    return _with_request(part, settings=settings.model_copy(update={"alpha": alpha}))
 
 
-def measured(
+def measure_all(
     parts: Sequence[Part], total_s: float | None, watch: Watch, world: World, begin: Callable[[Part], None]
 ) -> Iterator[tuple[Part, Outcome | SteelyardError]]:
     """Weigh one part after the other, and call `begin` with each; one interrupted before its start yields that error.
 
     `total_s` is split among those that share their time: each has its part of what those before it left. So is alpha.
     """
-    waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
+    targets_waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
     alphas = [0.0 if is_unmeasured(part.request) else part.request.settings.alpha for part in parts]
     for place, part in enumerate(parts):
         begin(part)
         clock = RunningClock(world.clock)
-        begun = clock()
+        started_s = clock()
         settings = part.request.settings.model_copy(update={"alpha": alphas[place] or part.request.settings.alpha})
         if _takes_shared_time(part) and total_s is not None:
-            settings = _within(settings, total_s * len(part.names) / waiting)
-            waiting -= len(part.names)
+            settings = _with_time_limit(settings, total_s * len(part.names) / targets_waiting)
+            targets_waiting -= len(part.names)
         request = replace(part.request, settings=settings)
         try:
             with clock:
-                outcome: Outcome | SteelyardError = attempted(request, watch, replace(world, clock=clock))
+                outcome: Outcome | SteelyardError = attempt(request, watch, replace(world, clock=clock))
         except NothingChosenError as error:  # which is no failure of this target
             outcome = error
         except UsageError as error:  # no fault of the other targets
-            outcome = unstarted(request, error, world) if len(parts) > 1 else error
+            outcome = unstarted_outcome(request, error, world) if len(parts) > 1 else error
         except SteelyardError as error:
             outcome = error
         if part.shares_time and total_s is not None:
-            total_s = max(0.0, total_s - (clock() - begun))
+            total_s = max(0.0, total_s - (clock() - started_s))
         if isinstance(outcome, Outcome) and _found_all_changed(outcome):
-            alphas = passed_on(alphas, place)
+            alphas = pass_on_alpha(alphas, place)
         yield part, outcome
 
 
@@ -179,7 +184,7 @@ def _takes_shared_time(part: Part) -> bool:
     return part.shares_time and not is_unmeasured(part.request)
 
 
-def passed_on(alphas: Sequence[float], place: int) -> list[float]:
+def pass_on_alpha(alphas: Sequence[float], place: int) -> list[float]:
     """Return the shares of alpha once all was found changed at `place`: those after it take over its share."""
     later = sum(alphas[place + 1 :])
     if not later:
@@ -197,5 +202,5 @@ def _found_all_changed(outcome: Outcome) -> bool:
     return {one.index for one in timed} == members and all(one.verdict in CHANGED for one in timed)
 
 
-def _within(settings: Settings, seconds: float) -> Settings:
-    return settings.model_copy(update={"max_time_s": max(_LEAST_S, seconds)})
+def _with_time_limit(settings: Settings, seconds: float) -> Settings:
+    return settings.model_copy(update={"max_time_s": max(_SHORTEST_WEIGHING_S, seconds)})

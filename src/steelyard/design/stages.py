@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from steelyard.design.counting.plan import missing
+from steelyard.design.counting.plan import missing_counts
 from steelyard.design.named_files import NamedFiles
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.interrupt import Interrupt
@@ -87,21 +87,21 @@ def stages(
         from steelyard.design.heap import HeapStage
 
         yield HeapStage(targets, runner, journal.heap, session.watch).run
-    if is_to_count(header):
+    if needs_counting(header):
         yield partial(_count, journal=journal, session=session)
     if timed(header.settings.metrics):
         series = journaled_series(header.settings, targets, session.launcher, journal)
-        seen = [*header.watch.stretches] if header.watch else []
-        watched = Watched(journal.stretch, seen, stood_s=lambda: session.clock.stood_s)
+        stretches = [*header.watch.stretches] if header.watch else []
+        watched = Watched(journal.stretch, stretches, stood_s=lambda: session.clock.stood_s)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
         recorder.files = NamedFiles.of(header)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 
-def is_to_count(record: Weighing | Run) -> bool:
+def needs_counting(record: Weighing | Run) -> bool:
     """Whether something is to be counted, and is not yet."""
     metrics = record.settings.metrics
-    return bool(counted(metrics)) and (not timed(metrics) or bool(missing(record)))
+    return bool(counted(metrics)) and (not timed(metrics) or bool(missing_counts(record)))
 
 
 def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[Weighing | Run, SteelyardError | None]:

@@ -115,7 +115,9 @@ WORDS = ("slower", "faster", "same", "undecided")
 @pytest.mark.parametrize("timed", WORDS)
 @pytest.mark.parametrize("counted", WORDS)
 def test_both_clocks_are_named_where_they_disagree(timed: str, counted: str) -> None:
-    found = findings.disagreement(verdict(verdict=timed), verdict(metric="instructions", verdict=counted, change=0.0))
+    found = findings.disagreement_finding(
+        verdict(verdict=timed), verdict(metric="instructions", verdict=counted, change=0.0)
+    )
     if timed == counted or "undecided" in (timed, counted):
         assert found is None
     else:
@@ -129,5 +131,5 @@ def test_a_time_that_changed_by_what_was_counted_within_its_margin_disagrees_wit
     change: float, agrees: bool
 ) -> None:
     timed = verdict(verdict="slower", change=0.0102, interval=(0.006, 0.014))
-    found = findings.disagreement(timed, verdict(metric="instructions", verdict="same", change=change))
+    found = findings.disagreement_finding(timed, verdict(metric="instructions", verdict="same", change=change))
     assert (found is None) == agrees

@@ -44,7 +44,7 @@ class Counting:
 
     def at(self, now: float) -> Progress:
         self.now = now
-        self.progress.goes_on()
+        self.progress.report_duration()
         return self.told[-1]
 
 
@@ -121,7 +121,7 @@ def test_side_by_side_they_take_no_less_than_the_longest() -> None:
 
 def test_between_two_rounds_it_tells_what_was_told_last() -> None:
     one = Counting()
-    one.progress.goes_on()
+    one.progress.report_duration()
     assert not one.told
     one.progress.begin([BASELINE], 2)
     ended = one.end(BASELINE, 5.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
-from steelyard.design.counting.plan import missing
+from steelyard.design.counting.plan import missing_counts
 from steelyard.model.counting import Count, CountSettings, Weights
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
@@ -62,10 +62,10 @@ def test_alike_sides_whose_counts_take_two_values_alarm_at_most_at_alpha() -> No
     for _ in range(tries):
         made: list[Count] = []
         record = counted_weighing(made)
-        while places := missing(record):
+        while places := missing_counts(record):
             made += [count(side, int(generator.choice([1000, 1010]))) for _, side in places]
             record = counted_weighing(made)
-            passed += len(made) == 4 and bool(missing(record)) and len(missing(record)) < 2 * MORE
+            passed += len(made) == 4 and bool(missing_counts(record)) and len(missing_counts(record)) < 2 * MORE
         found = count_verdicts(record.model_copy(update={"stop": ["decided"]}), [0], "instructions")[0]
         alarms += found.verdict in ("slower", "faster")
     assert passed > 0.08 * tries
@@ -123,7 +123,7 @@ def test_a_part_of_a_suite_needs_as_many_as_the_whole() -> None:
         made = counts([7, 8, *range(1000, 1000 + many)], [7, 8, *range(1100, 1100 + many)])
         found = judge(made, shard=shard.model_dump())
         assert (found.verdict, found.pairs_needed) == (word, lacking)
-        assert bool(missing(counted_weighing(made, shard=shard.model_dump()))) is (lacking is not None)
+        assert bool(missing_counts(counted_weighing(made, shard=shard.model_dump()))) is (lacking is not None)
 
 
 def test_two_kept_runs_may_have_been_counted_unequally_often() -> None:

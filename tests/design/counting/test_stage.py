@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.counting.functions import columns, differing_functions, slope
-from steelyard.design.counting.plan import by_place, judged, missing
+from steelyard.design.counting.functions import as_columns, differing_functions, subtract_counts
+from steelyard.design.counting.plan import counts_by_side, judged_counts, missing_counts
 from steelyard.design.counting.tool import with_tool
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.count.profile import FunctionCost
@@ -56,9 +56,9 @@ def fresh(benchmarks: int = 1, **settings: Any) -> Weighing:
 
 def test_first_every_side_is_counted_once_and_then_once_more() -> None:
     # Not both at once: the second launch has to find what the first has left on disk.
-    assert missing(fresh(2)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert missing(counted_weighing(counts([5], [7]))) == BOTH
-    assert missing(run_header(**COUNTED)) == [(0, 0)]
+    assert missing_counts(fresh(2)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert missing_counts(counted_weighing(counts([5], [7]))) == BOTH
+    assert missing_counts(run_header(**COUNTED)) == [(0, 0)]
 
 
 def test_that_counting_begins_is_told_as_one_may_take_minutes(stage: Stage) -> None:
@@ -67,7 +67,7 @@ def test_that_counting_begins_is_told_as_one_may_take_minutes(stage: Stage) -> N
 
 
 def test_that_a_count_lasts_is_told_with_its_side(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.design.counting.following._LASTS_S", 0.0)
+    monkeypatch.setattr("steelyard.design.counting.following._LONG_COUNT_S", 0.0)
 
     def lasting(*_: object) -> Counted:
         assert stage.pool is not None
@@ -110,56 +110,58 @@ def test_a_program_that_cannot_load_what_fixes_random_numbers_is_counted_without
 def test_a_control_is_not_counted() -> None:
     record = fresh(2)
     control = Benchmark(name="control", candidate=0, control=True)
-    assert missing(record.model_copy(update={"benchmarks": [record.benchmarks[0], control]})) == BOTH
+    assert missing_counts(record.model_copy(update={"benchmarks": [record.benchmarks[0], control]})) == BOTH
 
 
 def test_what_is_there_is_not_counted_again() -> None:
-    assert missing(counted_weighing(counts([5], []))) == [(0, 1)]
-    assert missing(counted_weighing(counts([5, 5], [7]))) == [(0, 1)]
-    assert missing(counted_weighing(counts([5, 5], [5, 5]))) == []
+    assert missing_counts(counted_weighing(counts([5], []))) == [(0, 1)]
+    assert missing_counts(counted_weighing(counts([5, 5], [7]))) == [(0, 1)]
+    assert missing_counts(counted_weighing(counts([5, 5], [5, 5]))) == []
 
 
 def test_equal_counts_that_lie_apart_are_confirmed() -> None:
-    assert missing(counted_weighing(counts([1000, 1000], [1010, 1010]))) == BOTH * (MORE - 2)
-    assert missing(counted_weighing(counts([1000] * MORE, [1010] * (MORE - 1)))) == [(0, 1)]
-    assert not missing(counted_weighing(counts([1000] * MORE, [1010] * MORE)))
-    assert not missing(counted_weighing(counts([1000] * 2, [1001] * 2))), "the same within the margin"
-    assert missing(counted_weighing(counts([1000] * 3, [1010, 1010, 1000]))) == BOTH * (MORE - 1), "not exact after all"
+    assert missing_counts(counted_weighing(counts([1000, 1000], [1010, 1010]))) == BOTH * (MORE - 2)
+    assert missing_counts(counted_weighing(counts([1000] * MORE, [1010] * (MORE - 1)))) == [(0, 1)]
+    assert not missing_counts(counted_weighing(counts([1000] * MORE, [1010] * MORE)))
+    assert not missing_counts(counted_weighing(counts([1000] * 2, [1001] * 2))), "the same within the margin"
+    assert missing_counts(counted_weighing(counts([1000] * 3, [1010, 1010, 1000]))) == BOTH * (MORE - 1), (
+        "not exact after all"
+    )
 
 
 @pytest.mark.parametrize(("baseline", "candidate"), [([5, 6], [7, 7]), ([5, 5], [7, 8])])
 def test_where_the_first_counts_of_a_side_differ_both_are_counted_anew(
     baseline: list[int], candidate: list[int]
 ) -> None:
-    assert missing(counted_weighing(counts(baseline, candidate))) == BOTH * MORE
+    assert missing_counts(counted_weighing(counts(baseline, candidate))) == BOTH * MORE
     some = counted_weighing(counts([*baseline, 9, 9], [*candidate, 9]))
-    assert missing(some) == [(0, 1), *BOTH * (MORE - 2)]
+    assert missing_counts(some) == [(0, 1), *BOTH * (MORE - 2)]
     all_of_them = counted_weighing(counts([*baseline, *range(MORE)], [*candidate, *range(MORE)]))
-    assert not missing(all_of_them)
+    assert not missing_counts(all_of_them)
 
 
 def test_events_other_than_instructions_may_differ_too() -> None:
     differing = [count(0, 5, D1mr=1), count(0, 5, D1mr=2), count(1, 5, D1mr=1), count(1, 5, D1mr=1)]
-    assert len(missing(counted_weighing(differing))) == 2 * MORE
+    assert len(missing_counts(counted_weighing(differing))) == 2 * MORE
 
 
 def test_what_is_none_on_one_side_has_no_change_that_is_to_be_confirmed() -> None:
     none = dict.fromkeys(("I1mr", "ILmr", "Dr", "D1mr", "DLmr", "Dw", "D1mw", "DLmw"), 0)
     made = [count(side, 1000, **none | {"ILmr": side}) for side in (0, 1) * 2]
-    assert not missing(counted_weighing(made, metrics=["instructions", "ram_hits"]))
+    assert not missing_counts(counted_weighing(made, metrics=["instructions", "ram_hits"]))
 
 
 def test_only_the_benchmark_that_differs_is_counted_more_and_alpha_is_shared() -> None:
     record = counted_weighing([*counts([5, 5], [5, 5]), *counts([5, 6], [5, 5], 1)], benchmarks=2)
-    assert missing(record) == [(1, 0), (1, 1)] * counts_needed(0.01 / 2)
+    assert missing_counts(record) == [(1, 0), (1, 1)] * counts_needed(0.01 / 2)
 
 
 def test_first_counts_are_judged_only_where_there_are_no_others() -> None:
     made = counts([1, 2, 3, 4], [5, 6])
-    places = by_place(counted_weighing(made))
-    assert [one.events["Ir"] for one in judged(places[0, 0])] == [3, 4]
-    assert [one.events["Ir"] for one in judged(places[0, 1])] == [5, 6]
-    assert list(judged(made[:1])) == made[:1]
+    places = counts_by_side(counted_weighing(made))
+    assert [one.events["Ir"] for one in judged_counts(places[0, 0])] == [3, 4]
+    assert [one.events["Ir"] for one in judged_counts(places[0, 1])] == [5, 6]
+    assert list(judged_counts(made[:1])) == made[:1]
 
 
 # --- the stage
@@ -399,7 +401,7 @@ def test_a_record_without_counts_yet_may_be_counted_by_any_valgrind(stage: Stage
 
 def test_twice_the_loops_have_to_do_more() -> None:
     with pytest.raises(MeasurementError, match=r"twice the loops executed no more instructions.*\{loops\}"):
-        slope(launched(1000), launched(1000))
+        subtract_counts(launched(1000), launched(1000))
 
 
 def counted(processes: Sequence[int], *parts: FunctionCost, **events: int) -> Counted:
@@ -409,20 +411,20 @@ def counted(processes: Sequence[int], *parts: FunctionCost, **events: int) -> Co
 
 
 def test_no_event_happens_less_than_never() -> None:
-    assert slope(counted([10], DLmw=5), counted([30], DLmw=3)).events == {"Ir": 20, "DLmw": 0}
+    assert subtract_counts(counted([10], DLmw=5), counted([30], DLmw=3)).events == {"Ir": 20, "DLmw": 0}
 
 
 def test_processes_are_told_apart_only_where_there_are_as_many() -> None:
-    found = slope(counted([10, 1]), counted([30, 4])).processes
+    found = subtract_counts(counted([10, 1]), counted([30, 4])).processes
     assert [process.events["Ir"] for process in found] == [20, 3]
-    assert slope(counted([10]), counted([30, 4])).processes == []
+    assert subtract_counts(counted([10]), counted([30, 4])).processes == []
 
 
 def test_what_calls_cost_is_a_difference_too() -> None:
     once, twice = replace(own("f", 3), inclusive=10), replace(own("f", 5), inclusive=17)
-    (found,) = slope(launched(3, once), launched(5, twice)).functions
+    (found,) = subtract_counts(launched(3, once), launched(5, twice)).functions
     assert (found.events["Ir"], found.inclusive) == (2, 7)
-    new, gone = slope(launched(3, once), launched(5, replace(twice, name="g"))).functions
+    new, gone = subtract_counts(launched(3, once), launched(5, replace(twice, name="g"))).functions
     assert [(one.name, one.events["Ir"], one.inclusive) for one in (new, gone)] == [("g", 5, 17), ("f", -3, -10)]
 
 
@@ -433,12 +435,12 @@ def made_at_run_time(address: str, instructions: int, inclusive: int | None = No
 def test_code_that_is_made_at_run_time_is_one_wherever_it_lies() -> None:
     once = launched(35, made_at_run_time("0x3d0eff53", 10, 30), made_at_run_time("0x3d0effa0", 20, 20), own("f", 5))
     twice = launched(65, made_at_run_time("0x04b5df53", 60, 90), own("f", 5))
-    (found,) = slope(once, twice).functions
+    (found,) = subtract_counts(once, twice).functions
     assert (found.name, found.object, found.events["Ir"], found.inclusive) == ("???", "", 30, 30)
-    one, other = (columns(side.functions, (0, 0)) for side in (once, twice))
+    one, other = (as_columns(side.functions, (0, 0)) for side in (once, twice))
     assert (one.name, one.events["Ir"]) == (["???", "f"], [30, 5])
     assert differing_functions(one, other) == ["???"]
-    assert columns([replace(own("0x04b5df53", 5), object="/lib")], (0, 0)).name == ["0x04b5df53"], "it lies there"
+    assert as_columns([replace(own("0x04b5df53", 5), object="/lib")], (0, 0)).name == ["0x04b5df53"], "it lies there"
 
 
 def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(stage: Stage) -> None:
@@ -464,7 +466,7 @@ def test_functions_that_do_less_after_twice_the_loops_are_kept_and_all_add_up(st
 
 def test_the_smaller_functions_of_very_many_are_one_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steelyard.design.counting.functions._MOST_FUNCTIONS", 2)
-    part = columns([own("a", 1), own("b", 30), own("c", 20), own("d", 4)], (0, 1))
+    part = as_columns([own("a", 1), own("b", 30), own("c", 20), own("d", 4)], (0, 1))
     assert (part.side, part.name, part.events["Ir"]) == (1, ["b", "c", "(smaller functions)"], [30, 20, 5])
     assert (part.file[2], part.object[2], part.line[2], part.inclusive) == ("???", "", 0, None)
 
@@ -476,9 +478,9 @@ def test_the_functions_that_differ_most_come_first() -> None:
 
 
 def test_a_function_of_one_name_is_one_wherever_it_is() -> None:
-    one = columns([own("a", 1), replace(own("a", 2), object="/lib")], (0, 0))
+    one = as_columns([own("a", 1), replace(own("a", 2), object="/lib")], (0, 0))
     assert differing_functions(one, functions(0, {"a": 3})) == []
 
 
 def test_a_run_has_all_its_counts_on_one_side() -> None:
-    assert set(by_place(counted_run([count(0, 5)] * 2))) == {(0, 0)}
+    assert set(counts_by_side(counted_run([count(0, 5)] * 2))) == {(0, 0)}

@@ -10,7 +10,7 @@ import pytest
 from steelyard.design.gate import gate as room
 from steelyard.design.gate.gate import gate, gate_outcome
 from steelyard.design.identical import EVERY_BENCHMARK
-from steelyard.design.merging import merged
+from steelyard.design.merging import merge_parts
 from steelyard.design.outcome import Outcome, derive
 from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
@@ -290,7 +290,7 @@ def test_the_parts_of_what_was_merged_count_once(given: Given) -> None:
             benchmarks=(name,), settings=Settings(seed=number, shard=Shard(number=number, of=2, suite=["a", "b"]))
         )
         records[str(number)] = part
-    records["all"] = merged([(Path(name), part) for name, part in records.items()])
+    records["all"] = merge_parts([(Path(name), part) for name, part in records.items()])
     judged = [verdict(benchmark="a"), verdict(benchmark="b", index=1)]
     records["all"] = records["all"].model_copy(update={"derived": Derived(verdicts=judged)})
     report = gate(given(records), limits_from(["10%"]))

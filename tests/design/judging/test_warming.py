@@ -113,7 +113,7 @@ def test_a_few_launches_that_other_work_hit_do_not_tell_it() -> None:
 
 def test_of_one_version_alone_it_is_told_without_a_side() -> None:
     suites = machine(baseline={"one": shaped(warms_up)})
-    record = planner(suites, run_header(pairs=12, max_time_s=None)).planned(Selection())
+    record = planner(suites, run_header(pairs=12, max_time_s=None)).plan(Selection())
     assert isinstance(record, Run)
     targets = without_files(targets_of(record, {}))
     measured = RunMeasurement(record, recorder(suites, targets=targets), suites.clock, lambda _: None).run()

@@ -15,8 +15,8 @@ from steelyard.design.suite.loops import (
     TARGET_NS,
     TURN_NS,
     Pilot,
-    answered,
-    asking_loops,
+    answer_all,
+    ask_for_loops,
     choose_loops,
     choose_samples,
     is_long,
@@ -69,7 +69,7 @@ class TestLoops:
     @pytest.mark.parametrize("each_ns", [0.3, 33.0, 50e3, 0.14e6])
     def test_in_turn_it_takes_less(self, each_ns: float) -> None:
         body = Body(each_ns, cold_ns=1e6)
-        loops = answered(asking_loops(TURN_NS), lambda amount: body.take(*amount))
+        loops = answer_all(ask_for_loops(TURN_NS), lambda amount: body.take(*amount))
         assert TURN_NS / 2.2 <= loops * each_ns <= 2.2 * TURN_NS
 
     @pytest.mark.parametrize("each_ns", [2e6, 10e6, 90e6])

@@ -164,7 +164,7 @@ def test_beside_a_long_one_samples_are_long_too(slow: int) -> None:
 def test_a_long_one_is_tried_beside_others_only_as_long_as_there_is_time() -> None:
     suites = fast_and_slow(0, slow_ns=2e8)
     time = PilotTime(suites.clock, suites.clock() + 1.5)
-    record = Planner(header(max_time_s=1.5), {}, Runner(suites), lambda _: None, time).planned(Selection())
+    record = Planner(header(max_time_s=1.5), {}, Runner(suites), lambda _: None, time).plan(Selection())
     assert isinstance(record, Weighing)
     assert [one.program for one in suites.asked] == ["baseline"]
     assert loops_of(record) == [1, 1]

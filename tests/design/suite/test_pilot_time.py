@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.design.counting.plan import missing
+from steelyard.design.counting.plan import missing_counts
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import targets_of
-from steelyard.design.suite.loops import LEAST_SAMPLES, answered, asking_loops
+from steelyard.design.suite.loops import LEAST_SAMPLES, answer_all, ask_for_loops
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.planner import Planner
 from steelyard.design.suite.selection import Selection
@@ -30,7 +30,7 @@ BUDGET_S = 5.0
 def planned(suites: Suites, **settings: object) -> Weighing:
     record = header(max_time_s=BUDGET_S, **settings)
     time = PilotTime(suites.clock, suites.clock() + BUDGET_S)
-    found = Planner(record, {}, Runner(suites), lambda _: None, time).planned(Selection())
+    found = Planner(record, {}, Runner(suites), lambda _: None, time).plan(Selection())
     assert isinstance(found, Weighing)
     return found
 
@@ -40,8 +40,8 @@ def test_a_benchmark_that_never_ends_is_no_reason_never_to_end(budget_s: float |
     time = PilotTime(lambda: 0.0, budget_s)
     time.begin(1, 0.0)
     spec = LaunchSpec(b"/x", (b"/x",), ())
-    assert time.limited(spec).timeout_ns == (None if limit_s is None else limit_s * 1e9)
-    assert time.limited(replace(spec, timeout_ns=5)).timeout_ns == 5
+    assert time.with_limit(spec).timeout_ns == (None if limit_s is None else limit_s * 1e9)
+    assert time.with_limit(replace(spec, timeout_ns=5)).timeout_ns == 5
 
 
 def weighed(suites: Suites) -> tuple[Weighing, float]:
@@ -73,7 +73,7 @@ def test_the_whole_keeps_to_it(monkeypatch: pytest.MonkeyPatch, count: int, star
 def test_with_time_enough_nothing_is_rougher() -> None:
     with_time, without = (both(a=steady(), b=steady(50.0)) for _ in range(2))
     planner = Planner(header(), {}, Runner(without), lambda _: None)
-    assert planned(with_time).benchmarks == planner.planned(Selection()).benchmarks
+    assert planned(with_time).benchmarks == planner.plan(Selection()).benchmarks
 
 
 def test_in_a_hurry_loops_are_still_long_enough_and_samples_few(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def test_a_hurry_does_not_trust_the_first_sample() -> None:
         cold_ns = 90_000 if len(taken) == 1 else 0
         return [Sample(loops, loops * 100 + cold_ns, None, None)] * samples
 
-    assert answered(asking_loops(hurried=True), lambda amount: take(*amount)) == 15_000
+    assert answer_all(ask_for_loops(hurried=True), lambda amount: take(*amount)) == 15_000
     assert taken == [1, 17]
 
 
@@ -139,7 +139,7 @@ def test_the_first_has_all_the_time_that_a_launch_may_have(monkeypatch: pytest.M
 
 def test_lists_and_trials_have_the_usual_budget_where_a_weighing_may_take_longer() -> None:
     suites = both(one=steady(), two=steady())
-    Planner(header(max_time_s=30, longest_time_s=600), {}, Runner(suites), lambda _: None).planned(Selection())
+    Planner(header(max_time_s=30, longest_time_s=600), {}, Runner(suites), lambda _: None).plan(Selection())
     # The candidate's first trial is given up earlier.
     assert {spec.timeout_ns for spec in suites.specs} == {30 * 10**9, 2 * 10**9}
 
@@ -160,7 +160,7 @@ def test_one_that_goes_on_has_those_tried_that_the_time_was_too_short_for() -> N
     record = planned(both(good=steady(), hangs=hangs, later=steady()))
     suites = both(good=steady(), hangs=fails({"signal": 11, "exit_code": None}), later=steady())
     planner = Planner(opened(record), {}, Runner(suites), lambda _: None, PilotTime(suites.clock))
-    more = planner.going_on()
+    more = planner.plan_resumed()
     assert {asked.name for asked in suites.asked} == {"hangs", "later"}
     assert more.stop == ["interrupted", "failed", "interrupted"]
     assert more.benchmarks[0] == record.benchmarks[0]
@@ -174,7 +174,7 @@ def test_what_it_has_no_time_for_again_stays_untried() -> None:
     record = planned(suites)
     assert record.stop == ["interrupted", "time", "time"]
     time = PilotTime(suites.clock, suites.clock() + BUDGET_S)
-    more = Planner(opened(record), {}, Runner(suites), lambda _: None, time).going_on()
+    more = Planner(opened(record), {}, Runner(suites), lambda _: None, time).plan_resumed()
     assert more.stop == ["interrupted", "time", "time"]
     assert [one.is_untried for one in more.benchmarks] == [False, True, True]
 
@@ -183,7 +183,7 @@ def test_one_that_has_no_untried_goes_on_as_it_is() -> None:
     suites = both(good=steady())
     record = planned(suites)
     asked = len(suites.asked)
-    assert Planner(record, {}, Runner(suites), lambda _: None).going_on() is record
+    assert Planner(record, {}, Runner(suites), lambda _: None).plan_resumed() is record
     assert len(suites.asked) == asked
 
 
@@ -192,7 +192,7 @@ def test_a_run_does_not_launch_what_it_had_no_time_to_try() -> None:
     suites = machine(baseline={"good": steady(), "hangs": hangs})
     record = run_header(max_time_s=BUDGET_S)
     time = PilotTime(suites.clock, suites.clock() + BUDGET_S)
-    tried = Planner(record, {}, Runner(suites), lambda _: None, time).planned(Selection())
+    tried = Planner(record, {}, Runner(suites), lambda _: None, time).plan(Selection())
     assert isinstance(tried, Run)
     assert tried.stop == ["interrupted", "time"]
     launched = len(suites.of("hangs"))
@@ -208,4 +208,4 @@ def test_what_is_counted_names_what_it_had_no_time_to_try() -> None:
     hangs = fails({"timed_out": True, "wall_ns": 60_000_000_000, "signal": 9, "exit_code": None})
     record = planned(both(good=steady(), hangs=hangs), metrics=["instructions"])
     assert messages(record, "not-measured")[0].endswith("hangs")
-    assert missing(record) == [(0, 0), (0, 1)]
+    assert missing_counts(record) == [(0, 0), (0, 1)]

@@ -62,7 +62,7 @@ def test_a_failed_launch_is_a_failure(error: LaunchError, how: dict[str, bool]) 
     pilots = Failing(error)
     pilots.pair_s["a"] = 1.0
     with pytest.raises(type(error)):
-        pilots.of_one("a", Ask(0, 1, 1, **how))
+        pilots.run_one("a", Ask(0, 1, 1, **how))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_one_that_is_given_up_or_tried_another_way_only_has_no_samples(
 ) -> None:
     pilots = Failing(error)
     pilots.pair_s["a"] = 1.0
-    assert pilots.of_one("a", Ask(0, 1, 1, **how)) == Pilot(0.0, ())
+    assert pilots.run_one("a", Ask(0, 1, 1, **how)) == Pilot(0.0, ())
 
 
 @pytest.mark.parametrize(
@@ -85,5 +85,5 @@ def test_one_is_given_up_after_ten_times_the_launch_before_it(
 ) -> None:
     pilots = Failing(LATE, timeout_ns)
     pilots.pair_s["a"] = pair_s
-    pilots.of_one("a", Ask(0, 1, 1, is_given_up=True))
+    pilots.run_one("a", Ask(0, 1, 1, is_given_up=True))
     assert pilots.most_s == [most_s]

@@ -158,7 +158,7 @@ class TestTheList:
         assert record.benchmarks[2].samples == record.benchmarks[0].samples
 
     def test_a_run_has_the_benchmarks_of_its_subject(self) -> None:
-        record = planner(both(**named("a", "b")), run_header()).planned(Selection())
+        record = planner(both(**named("a", "b")), run_header()).plan(Selection())
         assert [benchmark.name for benchmark in record.benchmarks] == ["a", "b"]
         assert record.findings == []
 
@@ -313,7 +313,7 @@ class TestTheChoice:
 
     def test_a_run_has_no_baseline(self) -> None:
         with pytest.raises(UsageError, match="--benchmark 'c' fits none of its benchmarks: a"):
-            planner(both(a=steady()), run_header()).planned(Selection(only=["c"]))
+            planner(both(a=steady()), run_header()).plan(Selection(only=["c"]))
 
     @pytest.mark.parametrize("pattern", ["ort", "ort*", "!ort"])
     def test_a_part_of_a_name_is_told_how_it_fits(self, pattern: str) -> None:
@@ -508,14 +508,14 @@ class TestTheTrial:
 
     def test_it_says_what_it_tries(self) -> None:
         shown: list[Progress] = []
-        planner(both(**named("a", "b")), header(), shown.append).planned(Selection())
+        planner(both(**named("a", "b")), header(), shown.append).plan(Selection())
         assert [(one.benchmark, one.done, one.limit) for one in shown] == [("trying a", 0, 2), ("trying b", 1, 2)]
 
     @pytest.mark.parametrize("launches", [0, 1, 2, 5])
     def test_an_interrupt_between_two_calls_starts_no_other(self, launches: int) -> None:
         suites = both(**named("a", "b"))
         with pytest.raises(Interrupted):
-            planner(suites, header(), interrupted=lambda: len(suites.specs) == launches).planned(Selection())
+            planner(suites, header(), interrupted=lambda: len(suites.specs) == launches).plan(Selection())
         assert len(suites.specs) == launches
 
     @pytest.mark.parametrize("launches", [0, 1, 2, 5])
@@ -633,7 +633,7 @@ def test_of_many_benchmarks_each_is_looked_at_once() -> None:
 
     each = {name: steady() for name in "abc"}
     suites = machine(baseline=each, candidate=each)
-    trials = planner(suites, header())._trials(shares_starts=False)
+    trials = planner(suites, header())._make_trials(shares_starts=False)
     benchmarks = Counted(Benchmark(name=name, entry=name) for name in "abc")
     trials.try_all(benchmarks)
     assert [*trials.known] == ["a", "b", "c"]

@@ -133,7 +133,7 @@ def test_a_list_that_runs_every_benchmark_does_not_tell_how_long_one_takes(
 
     suites.script = script
     time = PilotTime(suites.clock, suites.clock() + 30)
-    found = Planner(header(max_time_s=30), {}, Runner(suites), lambda _: None, time).planned(Selection(only=["b1"]))
+    found = Planner(header(max_time_s=30), {}, Runner(suites), lambda _: None, time).plan(Selection(only=["b1"]))
     assert [one.clock for one in found.benchmarks] == [clock]
 
 
@@ -142,7 +142,7 @@ def test_all_parts_of_a_suite_run_their_pairs_alike_whatever_is_in_them() -> Non
 
 
 def test_a_run_has_no_pairs() -> None:
-    record = planner(both(one=waiting(0.0)), run_header()).planned(Selection())
+    record = planner(both(one=waiting(0.0)), run_header()).plan(Selection())
     assert record.benchmarks[0].clock == "process"
     assert record.settings.pairing == "adjacent"
 

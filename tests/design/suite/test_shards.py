@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.suite.shards import ShardAsked, dealt
+from steelyard.design.suite.shards import RequestedShard, deal_shard
 from steelyard.model.errors import UsageError
 from steelyard.model.subject import Benchmark
 
 
 def names(benchmarks: list[Benchmark], number: int, of: int = 2) -> list[str]:
-    return [one.name for one in dealt(benchmarks, ShardAsked(number, of))[0]]
+    return [one.name for one in deal_shard(benchmarks, RequestedShard(number, of))[0]]
 
 
 def named(*names: str, **fields: Any) -> list[Benchmark]:
@@ -22,12 +22,16 @@ def named(*names: str, **fields: Any) -> list[Benchmark]:
 def test_names_are_dealt_out_in_their_own_order() -> None:
     suite = named("c", "a", "e", "b", "d")
     assert [names(suite, number) for number in (1, 2)] == [["c", "a", "e"], ["b", "d"]]
-    assert dealt(suite, ShardAsked(2, 2))[1].model_dump() == {"number": 2, "of": 2, "suite": ["c", "a", "e", "b", "d"]}
+    assert deal_shard(suite, RequestedShard(2, 2))[1].model_dump() == {
+        "number": 2,
+        "of": 2,
+        "suite": ["c", "a", "e", "b", "d"],
+    }
 
 
 def test_each_part_has_the_control_which_is_none_of_the_suite() -> None:
     control = Benchmark(name="0", candidate=0, control=True)
-    part, shard = dealt([*named("a", "b"), control], ShardAsked(2, 2))
+    part, shard = deal_shard([*named("a", "b"), control], RequestedShard(2, 2))
     assert ([one.name for one in part], shard.suite) == (["b", "0"], ["a", "b"])
 
 
@@ -46,4 +50,4 @@ def test_all_candidates_of_a_benchmark_are_in_one_part() -> None:
 )
 def test_no_part_is_empty(many: int, said: str) -> None:
     with pytest.raises(UsageError, match=f"--shard 1/3 makes 3 parts, and {said}"):
-        dealt(named(*"ab"[:many]), ShardAsked(1, 3))
+        deal_shard(named(*"ab"[:many]), RequestedShard(1, 3))

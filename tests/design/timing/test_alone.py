@@ -27,7 +27,7 @@ CRASH = {"exit_code": None, "signal": 6}
 def measuring(
     suites: Suites, shown: list[Progress] | None = None, options: Any = None, **settings: Any
 ) -> RunMeasurement:
-    record = planner(suites, run_header(**settings)).planned(Selection())
+    record = planner(suites, run_header(**settings)).plan(Selection())
     assert isinstance(record, Run)
     targets = without_files(targets_of(record, {}))
     shown = [] if shown is None else shown

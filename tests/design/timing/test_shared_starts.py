@@ -291,7 +291,7 @@ class TestThePlan:
     def test_too_little_time_for_all_at_once_is_time_for_a_few(self) -> None:
         suites = both(**{f"b{number}": steady(5e7) for number in range(30)})
         time = PilotTime(suites.clock, suites.clock() + 4)
-        record = replace(planner(suites, header(max_time_s=4)), time=time).planned(Selection())
+        record = replace(planner(suites, header(max_time_s=4)), time=time).plan(Selection())
         assert record.settings.starts is None
         (message,) = messages(record, "starts")
         assert message.endswith("a common start, as one takes 1.5 s, which leaves too little time for pairs")

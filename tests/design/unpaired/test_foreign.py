@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.unpaired.foreign import compare_foreign, levels
+from steelyard.design.unpaired.foreign import compare_foreign, describe_levels
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults, ForeignVerdict
 from tests.foreign import foreign_results, processes
@@ -164,12 +164,12 @@ def test_another_machine_and_what_else_differs_is_said() -> None:
 
 
 def test_the_level_is_that_of_the_processes() -> None:
-    (level,) = levels(foreign_results({"x": [[1.0, 1.0, 1.0, 100.0], [2.0], [3.0, 3.0, 3.0]]}).benchmarks)
+    (level,) = describe_levels(foreign_results({"x": [[1.0, 1.0, 1.0, 100.0], [2.0], [3.0, 3.0, 3.0]]}).benchmarks)
     assert (level.median, level.processes, level.samples) == (2.0, 3, 8)
     assert level.within == pytest.approx(24.75 / 1.349 / 2)  # the median of the first process's spread and 0
-    (alone,) = levels(foreign_results({"x": [[1.0, 2.0]]}).benchmarks)
+    (alone,) = describe_levels(foreign_results({"x": [[1.0, 2.0]]}).benchmarks)
     assert alone.between is None
-    (single,) = levels(foreign_results({"x": [[1.0], [2.0]]}).benchmarks)
+    (single,) = describe_levels(foreign_results({"x": [[1.0], [2.0]]}).benchmarks)
     assert single.within is None
 
 

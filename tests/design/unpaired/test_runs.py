@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.timing.alone import RunMeasurement
-from steelyard.design.unpaired.runs import compare_runs, run_of
+from steelyard.design.unpaired.runs import compare_runs, require_run
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launch_spec import LaunchSpec
@@ -236,12 +236,12 @@ def test_a_weighing_or_a_failed_run_is_refused_with_the_way_out(tmp_path: Path) 
     path = tmp_path / "record.json"
     save(weigh(noisy(), pairs=12)[0], path)
     with pytest.raises(UsageError, match="steelyard show"):
-        run_of(load_any(path), path)
+        require_run(load_any(path), path)
     save(A.model_copy(update={"stop": ["failed"]}), path)
     with pytest.raises(UsageError, match="failed"):
-        run_of(load_any(path), path)
+        require_run(load_any(path), path)
     save(A, path)
-    assert run_of(load_any(path), path).launches == A.launches
+    assert require_run(load_any(path), path).launches == A.launches
 
 
 def fails(number: int, spec: LaunchSpec) -> Measured:

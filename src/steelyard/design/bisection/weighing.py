@@ -12,8 +12,8 @@ from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.runner.failure import Interrupted
-from steelyard.design.said import said_by_baseline_alone
 from steelyard.design.session import measure
+from steelyard.design.stderr_notes import failure_of_baseline_alone
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared, Sought
@@ -158,7 +158,7 @@ def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Wei
         for verdict in deciding
     ]
     others = [one.name for one in record.benchmarks]
-    complaint = said_by_baseline_alone(record.findings, others) if len(others) > 1 else None
+    complaint = failure_of_baseline_alone(record.findings, others) if len(others) > 1 else None
     return Weighed(compared, False, kept, None, complaint)
 
 

@@ -13,7 +13,7 @@ from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
-from steelyard.design.suite.no_amounts import no_amounts_told
+from steelyard.design.suite.no_amounts import describe_no_amounts
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launch_spec import LaunchSpec
@@ -131,7 +131,7 @@ class _Trial:
             raise _Broken("two calls listed different benchmarks, or in another order")
 
     def _tells_amounts(self) -> None:
-        if told := no_amounts_told(self._read[1]):
+        if told := describe_no_amounts(self._read[1]):
             raise _Broken(f"it told of {told}, of which there is no throughput")
 
     def _takes_samples(self) -> None:

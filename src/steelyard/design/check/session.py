@@ -14,7 +14,7 @@ from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark_error, read_list
-from steelyard.design.suite.selection import chosen_benchmarks
+from steelyard.design.suite.selection import choose_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.launch_spec import LaunchSpec
@@ -86,7 +86,7 @@ def _of_harness(
     name = recognised_harness([spec]) if named == AUTO else named
     harness = harness_named(name)
     listed = _listed(harness, subject, spec, checker.runner)
-    chosen = [one.name for one in chosen_benchmarks(listed, only, "its")]
+    chosen = [one.name for one in choose_benchmarks(listed, only, "its")]
     return name, chosen, checker.benchmarks(harness, [one.name for one in listed], chosen)
 
 

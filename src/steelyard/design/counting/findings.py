@@ -10,7 +10,7 @@ from steelyard.model.derived import Verdict
 from steelyard.model.kept import Finding
 
 # What the name of a function tells about why it executes more or less from launch to launch.
-_SIGNS = (
+_CAUSES_BY_NAME = (
     (r"clock|(?<!run)time(?!d)|tz_", "the time of day"),
     (
         r"pthread|futex|lll_|mutex|sem_|thread|runtime\.(?:lock|park|schedule|findRunnable)",
@@ -21,7 +21,7 @@ _SIGNS = (
     (r"jit|compile|deopt|interpreter", "a compiler at run time"),
     (r"rand", "random numbers"),
 )
-_RUNTIMES = {
+_RUNTIME_HINTS = {
     "node": "Node.js repeats within about 1e-4 with --predictable --hash-seed=1 --random-seed=1",
     "java": "a JVM compiles while it runs: -Xint counts the interpreter alone, -XX:+UseSerialGC one collector",
     "dotnet": "a run-time compiler never repeats: DOTNET_TieredCompilation=0 helps",
@@ -31,12 +31,12 @@ _RUNTIMES = {
     "pypy": "its run-time compiler never repeats: --jit off counts the interpreter alone",
 }
 # Libraries that start threads of their own, by the names of their functions, and what leaves a single one.
-_OF_THREADS = (
+_THREAD_HINTS = (
     (r"blas", "--env OPENBLAS_NUM_THREADS=1 has OpenBLAS, which numpy loads, begin no threads"),
     (r"gomp_|kmp_", "--env OMP_NUM_THREADS=1 has OpenMP begin no threads"),
 )
 # The mark of a Go program, which its first pages hold.
-_GO = b"Go buildinf:"
+_GO_MARK = b"Go buildinf:"
 _THREADS_FROM_NS = 1_000_000
 
 
@@ -111,12 +111,12 @@ def differing_finding(
     `whose` counts they are: the baseline's or the candidate's; None if both sides' differ or there is one side alone.
     """
     named = " ".join(functions)
-    causes = [cause for sign, cause in _SIGNS if re.search(sign, named, re.IGNORECASE)]
+    causes = [cause for sign, cause in _CAUSES_BY_NAME if re.search(sign, named, re.IGNORECASE)]
     if others_ns >= _THREADS_FROM_NS:
         causes.append("how threads or processes are scheduled")
     # Then it is not the runtime that moves.
-    hints = [hint for sign, hint in _OF_THREADS if re.search(sign, named, re.IGNORECASE)] or [
-        hint for program in programs for hint in _hints(program)
+    hints = [hint for sign, hint in _THREAD_HINTS if re.search(sign, named, re.IGNORECASE)] or [
+        hint for program in programs for hint in _runtime_hints(program)
     ]
     where = ", ".join(functions) or "no function"
     usual = "time, pid, threads, hash seeds, addresses or a run-time compiler"
@@ -130,18 +130,18 @@ def differing_finding(
 
 def set_aside_finding(name: str, whose: str | None, functions: Sequence[str]) -> Finding:
     """Return the finding that only first counts differ, which are not judged; `whose` as above."""
-    of = f" of the {whose}" if whose else ""
+    of_side = f" of the {whose}" if whose else ""
     where = f", most in {', '.join(functions)}" if functions else ""
     return Finding(
         code="set-aside",
-        message=f"{name}: the first counts{of} differ{where}, and those after them are equal; the first were set "
+        message=f"{name}: the first counts{of_side} differ{where}, and those after them are equal; the first were set "
         "aside, as a first launch may fill a cache on disk",
     )
 
 
-def _hints(program: str) -> list[str]:
+def _runtime_hints(program: str) -> list[str]:
     name = Path(program).name
-    found = [hint for runtime, hint in _RUNTIMES.items() if name.startswith(runtime)]
+    found = [hint for runtime, hint in _RUNTIME_HINTS.items() if name.startswith(runtime)]
     return (
         [*found, "Go never repeats exactly; --env GOMAXPROCS=1 brings it within about 5e-4"]
         if _is_go(program)
@@ -153,34 +153,34 @@ def _is_go(program: str) -> bool:
     try:
         with Path(program).open("rb") as file:
             while chunk := file.read(1 << 20):
-                if _GO in chunk:
+                if _GO_MARK in chunk:
                     return True
     except OSError:
         pass
     return False
 
 
-def disagreement(timed: Verdict, counted: Verdict) -> Finding | None:
+def disagreement_finding(timed: Verdict, counted: Verdict) -> Finding | None:
     """Return what it means that the two clocks disagree; None if they agree, or if one of them says nothing."""
-    meaning = _MEANINGS.get((timed.verdict, counted.verdict))
-    if meaning is None or _is_as_counted(timed, counted):
+    meaning = _DISAGREEMENTS.get((timed.verdict, counted.verdict))
+    if meaning is None or _may_be_as_counted(timed, counted):
         return None
     return Finding(code="clocks-disagree", message=meaning.format(timed=timed.metric, counted=counted.metric))
 
 
-def _is_as_counted(timed: Verdict, counted: Verdict) -> bool:
+def _may_be_as_counted(timed: Verdict, counted: Verdict) -> bool:
     """Whether the time may have changed by just what was counted, which only a margin calls the same."""
     if counted.verdict != "same" or counted.change is None or timed.interval is None:
         return False
     return timed.interval[0] <= counted.change <= timed.interval[1]
 
 
-_SLOWER_WITH_AS_MANY = (
+_SLOWER_THOUGH_COUNTED_SAME = (
     "{timed} says slower, and {counted} the same: the work is as it was, so look at memory (caches, page faults), the "
     "layout of code and data, waiting, frequency or contention"
 )
-_MEANINGS = {
-    ("slower", "same"): _SLOWER_WITH_AS_MANY,
+_DISAGREEMENTS = {
+    ("slower", "same"): _SLOWER_THOUGH_COUNTED_SAME,
     (
         "slower",
         "faster",

@@ -12,7 +12,7 @@ from steelyard.model.counting import Count
 from steelyard.model.progress import Progress, Watch
 
 # How long a count takes before its own duration is reported.
-_LASTS_S = 2.0
+_LONG_COUNT_S = 2.0
 _ROLES = "baseline", "candidate"
 
 
@@ -44,50 +44,50 @@ class CountProgress:
         self._roles = _ROLES if sides > 1 else ()
         self._jobs = jobs
         self._in_flight: list[_InFlight] = []
-        self._left: list[CountedSide] = []
+        self._remaining: list[CountedSide] = []
         self._planned = 0
         self._latest: CountedSide | None = None
 
     def begin(self, sides: Sequence[CountedSide], planned: int) -> None:
         """Report that these are counted next; `planned` is how many counts there will be in all."""
-        self._left, self._planned, self._latest = [*sides], planned, sides[0]
-        self._tell(sides[0])
+        self._remaining, self._planned, self._latest = [*sides], planned, sides[0]
+        self._report(sides[0])
 
     def end(self, side: CountedSide) -> None:
         """Report that the count of a side has ended."""
-        self._left.remove(side)
+        self._remaining.remove(side)
         self._latest = side
-        self._tell(side)
+        self._report(side)
 
     @contextmanager
     def counting(self, side: CountedSide) -> Iterator[None]:
         """Note that a side is being counted while this context lasts, on any thread."""
-        one = _InFlight(side, self._clock())
-        self._in_flight.append(one)
+        in_flight = _InFlight(side, self._clock())
+        self._in_flight.append(in_flight)
         try:
             yield
         finally:
-            self._in_flight.remove(one)
+            self._in_flight.remove(in_flight)
 
-    def goes_on(self) -> None:
+    def report_duration(self) -> None:
         """Report how long the oldest count under way has taken, as none has ended for a while."""
         now = self._clock()
-        lasting = min([*self._in_flight], key=lambda one: one.begun, default=None)
-        if lasting is not None and now - lasting.begun >= _LASTS_S:
-            self._tell(lasting.side, now - lasting.begun)
+        oldest = min([*self._in_flight], key=lambda one: one.begun, default=None)
+        if oldest is not None and now - oldest.begun >= _LONG_COUNT_S:
+            self._report(oldest.side, now - oldest.begun)
         elif self._latest is not None:
-            self._tell(self._latest)
+            self._report(self._latest)
 
-    def _tell(self, side: CountedSide, lasted_s: float | None = None) -> None:
-        benchmark, of = side
+    def _report(self, side: CountedSide, lasted_s: float | None = None) -> None:
+        benchmark, side_number = side
         self._watch(
             Progress(
                 self._names[benchmark],
                 len(self._counts),
-                max(self._planned, len(self._counts) + len(self._left)),
+                max(self._planned, len(self._counts) + len(self._remaining)),
                 seconds_left=self._seconds_left(),
                 noun="count",
-                side=self._roles[of] if self._roles else None,
+                side=self._roles[side_number] if self._roles else None,
                 lasted_s=lasted_s,
             )
         )
@@ -96,19 +96,19 @@ class CountProgress:
         """Return how long the rest takes on all processors, if each count takes as long as one of its kind did."""
         if not self._counts:
             return None
-        took = {(one.benchmark, one.side): one.seconds for one in self._counts}
-        usual_s = fmean(took.values())
+        seconds_taken = {(one.benchmark, one.side): one.seconds for one in self._counts}
+        usual_s = fmean(seconds_taken.values())
 
         def expected_s(side: CountedSide) -> float:
-            return took.get(side, took.get((side[0], 1 - side[1]), usual_s))
+            return seconds_taken.get(side, seconds_taken.get((side[0], 1 - side[1]), usual_s))
 
         now, in_flight = self._clock(), [*self._in_flight]
         rests = [max(0.0, expected_s(one.side) - (now - one.begun)) for one in in_flight]
-        waiting_s = sum(map(expected_s, self._left)) - sum(expected_s(one.side) for one in in_flight)
-        these_s = max([(waiting_s + sum(rests)) / self._at_once(len(self._left)), *rests])
+        waiting_s = sum(map(expected_s, self._remaining)) - sum(expected_s(one.side) for one in in_flight)
+        these_s = max([(waiting_s + sum(rests)) / self._parallel(len(self._remaining)), *rests])
         # The counts of the next round begin when these have ended.
-        later = max(0, self._planned - len(self._counts) - len(self._left))
-        return these_s + later * usual_s / self._at_once(later)
+        later = max(0, self._planned - len(self._counts) - len(self._remaining))
+        return these_s + later * usual_s / self._parallel(later)
 
-    def _at_once(self, counts: int) -> int:
+    def _parallel(self, counts: int) -> int:
         return max(1, min(self._jobs, counts))

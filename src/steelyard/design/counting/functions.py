@@ -14,13 +14,13 @@ from steelyard.model.errors import LaunchError
 
 # Only a browser has more functions than this; the smaller ones are kept as one sum.
 _MOST_FUNCTIONS = 20_000
-_MOST_NAMED = 3
+_MOST_FUNCTIONS_NAMED = 3
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
-def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functions:
+def as_columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functions:
     """Return functions as columns, the largest first; the smallest of very many are one sum."""
-    ranked = sorted(_made_at_run_time_as_one(functions), key=lambda function: -function.events[INSTRUCTIONS])
+    ranked = sorted(_merge_generated_code(functions), key=lambda function: -function.events[INSTRUCTIONS])
     kept, rest = ranked[:_MOST_FUNCTIONS], ranked[_MOST_FUNCTIONS:]
     if rest:
         events = {event: sum(function.events[event] for function in rest) for event in rest[0].events}
@@ -40,13 +40,13 @@ def columns(functions: Sequence[FunctionCost], place: tuple[int, int]) -> Functi
 
 def differing_functions(one: Functions, other: Functions) -> list[str]:
     """Return the few functions whose instructions differ most between two counts."""
-    counts = _own(one)
-    counts.subtract(_own(other))
+    counts = _instructions_by_name(one)
+    counts.subtract(_instructions_by_name(other))
     ranked = sorted((name for name, count in counts.items() if count), key=lambda name: -abs(counts[name]))
-    return ranked[:_MOST_NAMED]
+    return ranked[:_MOST_FUNCTIONS_NAMED]
 
 
-def _own(part: Functions) -> Counter[str]:
+def _instructions_by_name(part: Functions) -> Counter[str]:
     """Return the instructions of all functions of each name, wherever they are."""
     own: Counter[str] = Counter()
     for name, count in zip(part.name, part.events.get(INSTRUCTIONS, []), strict=True):
@@ -54,7 +54,7 @@ def _own(part: Functions) -> Counter[str]:
     return own
 
 
-def slope(once: Counted, twice: Counted) -> Counted:
+def subtract_counts(once: Counted, twice: Counted) -> Counted:
     """Return the counts of the second launch less those of the first: `loops` iterations, without start and set-up.
 
     Raises LaunchError if twice the loops did not do more.
@@ -69,14 +69,14 @@ def slope(once: Counted, twice: Counted) -> Counted:
         twice,
         # After more loops, the end of a process may miss a cache a few times less.
         events={event: max(0, count) for event, count in events.items()},
-        functions=_difference(once.functions, twice.functions),
-        processes=_of_each(once.processes, twice.processes),
+        functions=_subtract_functions(once.functions, twice.functions),
+        processes=_subtract_processes(once.processes, twice.processes),
         measured=once.measured.followed_by(twice.measured),  # a failure of either is one of the count
         seconds=once.seconds + twice.seconds,
     )
 
 
-def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) -> list[CountedProcess]:
+def _subtract_processes(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) -> list[CountedProcess]:
     """Return what each process did more of; nothing if there are more processes, and not more work for each."""
     if len(once) != len(twice):
         return []
@@ -88,13 +88,13 @@ def _of_each(once: Sequence[CountedProcess], twice: Sequence[CountedProcess]) ->
     ]
 
 
-def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
+def _subtract_functions(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> list[FunctionCost]:
     """Return what each function did more of, or less: together they are the difference of the totals."""
-    once, twice = _made_at_run_time_as_one(once), _made_at_run_time_as_one(twice)
+    once, twice = _merge_generated_code(once), _merge_generated_code(twice)
     before = {(function.name, function.object): function for function in once}
     functions = []
     ran_after = {(function.name, function.object) for function in twice}
-    no_more = [_never_run(function) for key, function in before.items() if key not in ran_after]
+    no_more = [_without_events(function) for key, function in before.items() if key not in ran_after]
     for function in [*twice, *no_more]:
         first = before.get((function.name, function.object))
         less = first.events if first else {}
@@ -107,23 +107,23 @@ def _difference(once: Sequence[FunctionCost], twice: Sequence[FunctionCost]) -> 
     return functions
 
 
-def _made_at_run_time_as_one(functions: Sequence[FunctionCost]) -> list[FunctionCost]:
+def _merge_generated_code(functions: Sequence[FunctionCost]) -> list[FunctionCost]:
     """Return the functions, with all code that lies in no file as one: each launch makes its own, at other addresses.
 
     What its parts called, above all each other, is not known, so its inclusive count is its own.
     """
-    made: list[FunctionCost] = []
+    generated: list[FunctionCost] = []
     others: list[FunctionCost] = []
     for function in functions:
-        (made if not function.object and _ADDRESS.fullmatch(function.name) else others).append(function)
-    if not made:
+        (generated if not function.object and _ADDRESS.fullmatch(function.name) else others).append(function)
+    if not generated:
         return others
-    events = {event: sum(function.events[event] for function in made) for event in made[0].events}
-    inclusive = None if made[0].inclusive is None else events[INSTRUCTIONS]
-    one = replace(made[0], name=UNKNOWN, events=events, inclusive=inclusive)
-    return [*others, one]
+    events = {event: sum(function.events[event] for function in generated) for event in generated[0].events}
+    inclusive = None if generated[0].inclusive is None else events[INSTRUCTIONS]
+    merged = replace(generated[0], name=UNKNOWN, events=events, inclusive=inclusive)
+    return [*others, merged]
 
 
-def _never_run(function: FunctionCost) -> FunctionCost:
+def _without_events(function: FunctionCost) -> FunctionCost:
     inclusive = None if function.inclusive is None else 0
     return replace(function, events=dict.fromkeys(function.events, 0), inclusive=inclusive)

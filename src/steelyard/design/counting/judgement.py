@@ -8,8 +8,8 @@ from math import inf
 from statistics import median
 from typing import Literal
 
-from steelyard.design.counting.findings import disagreement
-from steelyard.design.counting.plan import CountedSide, by_place, has_set_aside, judged
+from steelyard.design.counting.findings import disagreement_finding
+from steelyard.design.counting.plan import CountedSide, counts_by_side, has_set_aside, judged_counts
 from steelyard.design.counting.values import value_of
 from steelyard.design.judging.budgets import count_elsewhere
 from steelyard.model.counting import Count
@@ -27,13 +27,13 @@ def count_verdicts(record: Weighing, members: Sequence[int], metric: str) -> lis
 
     Where counts do not repeat, these share alpha, with those of other parts of the suite as well.
     """
-    counts, sharing = by_place(record), len(members) + count_elsewhere(record)
+    counts, sharing = counts_by_side(record), len(members) + count_elsewhere(record)
     return [_verdict(record, counts, benchmark, metric, sharing) for benchmark in members]
 
 
 def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
     """Return what was counted of one benchmark of a run; raises MeasurementError if nothing was."""
-    counts = by_place(record).get((benchmark, 0), [])
+    counts = counts_by_side(record).get((benchmark, 0), [])
     values = _values(record, counts, metric)
     if not values:
         raise MeasurementError("nothing was counted before the run stopped")
@@ -49,12 +49,12 @@ def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
         highest=max(values),
         modes=[],
         launches=len(values),
-        seconds=_elapsed(record, counts),
+        seconds=_elapsed_seconds(record, counts),
         quality=quality,
     )
 
 
-def _elapsed(record: Weighing | Run, counts: Sequence[Count]) -> float:
+def _elapsed_seconds(record: Weighing | Run, counts: Sequence[Count]) -> float:
     """Return how long these counts took, in s; if they ran at the same time, no longer than the whole."""
     return min(sum(count.seconds for count in counts), record.seconds or inf)
 
@@ -65,14 +65,14 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
     for verdict in verdicts:
         if not verdict.control and verdict.metric in METRICS:
             firsts.setdefault(verdict.index, {}).setdefault(METRICS[verdict.metric].counted, verdict)
-    noted = {}
+    finding_by_index = {}
     for index, first in firsts.items():
-        if len(first) == 2 and (finding := disagreement(first[False], first[True])):
-            noted[index] = finding
+        if len(first) == 2 and (finding := disagreement_finding(first[False], first[True])):
+            finding_by_index[index] = finding
     # Said once, beside the verdict that decides.
     return [
-        verdict.model_copy(update={"findings": [noted.pop(verdict.index), *verdict.findings]})
-        if verdict.index in noted and not verdict.control
+        verdict.model_copy(update={"findings": [finding_by_index.pop(verdict.index), *verdict.findings]})
+        if verdict.index in finding_by_index and not verdict.control
         else verdict
         for verdict in verdicts
     ]
@@ -91,9 +91,9 @@ def _verdict(
         # No event on either side is no change, of whatever size.
         baseline, candidate = ([value or 1.0 for value in side] for side in sides)
         judgement = judge_counts(baseline, candidate, settings.margin, settings.alpha / members)
-    wanted = counts_needed(settings.alpha / members)
+    counts_wanted = counts_needed(settings.alpha / members)
     needs_more = judgement is not None and _needs_more(
-        places, judgement, wanted, cut_short=record.stop[benchmark] in ("interrupted", "failed")
+        places, judgement, counts_wanted, cut_short=record.stop[benchmark] in ("interrupted", "failed")
     )
     if judgement is not None and needs_more:
         judgement = replace(judgement, verdict="undecided", is_change=False)
@@ -103,24 +103,24 @@ def _verdict(
         metric=metric,
         margin=settings.margin,
         verdict=judgement.verdict if judgement else "undecided",
-        change=judgement.change if judgement else _estimate(sides),
+        change=judgement.change if judgement else _rough_change(sides),
         interval=judgement.interval if judgement else None,
         p_value=None,
         is_change=judgement is not None and judgement.is_change,
         pairs=min(map(len, sides)),
         looks=1 if judgement else 0,
-        seconds=_elapsed(record, [count for place in places for count in place]),
+        seconds=_elapsed_seconds(record, [count for place in places for count in place]),
         resolution=None,
-        pairs_needed=wanted if needs_more else None,
-        baseline=_side(sides[0]),
-        candidate=_side(sides[1]),
+        pairs_needed=counts_wanted if needs_more else None,
+        baseline=_describe_side(sides[0]),
+        candidate=_describe_side(sides[1]),
         stability=judgement.stability if judgement else None,
         floor=judgement.floor if judgement else None,
         findings=findings,
     )
 
 
-def _estimate(sides: Sequence[Sequence[float]]) -> float | None:
+def _rough_change(sides: Sequence[Sequence[float]]) -> float | None:
     """The change by counts that are too few to be judged; None where a side has none, or counted nothing."""
     if not all(sides) or not all(map(all, sides)):
         return None
@@ -135,15 +135,15 @@ def _needs_more(places: Sequence[Sequence[Count]], judgement: CountJudgement, wa
     """
     unconfirmed = cut_short and judgement.verdict in CHANGED
     return any(
-        len(judged(counts)) < wanted
+        len(judged_counts(counts)) < wanted
         for counts in places
         if judgement.stability != "exact" or has_set_aside(counts) or unconfirmed
     )
 
 
-def _side(values: list[float]) -> Side | None:
+def _describe_side(values: list[float]) -> Side | None:
     return Side(median=median(values), spread=spread(values), launches=len(values)) if values else None
 
 
 def _values(record: Weighing | Run, counts: Sequence[Count], metric: str) -> list[float]:
-    return [value_of(record, count, metric) for count in judged(counts)]
+    return [value_of(record, count, metric) for count in judged_counts(counts)]

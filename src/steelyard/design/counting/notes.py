@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from steelyard.design.counting import findings
-from steelyard.design.counting.plan import CountedSide, are_equal, by_place, has_set_aside
-from steelyard.design.findings import survivors
+from steelyard.design.counting.plan import CountedSide, are_equal, counts_by_side, has_set_aside
+from steelyard.design.findings import survivor_findings
 from steelyard.design.judging.failures import accepted_failures_finding
-from steelyard.design.said import Said
+from steelyard.design.stderr_notes import StderrNotes
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
 from steelyard.model.kept import Finding
@@ -27,7 +27,7 @@ class CountNotes:
         self._differing: dict[tuple[CountedSide, bool], list[str]] = {}
         self._others_ns: dict[int, int] = {}
         self._failed: dict[int, dict[int, list[str]]] = {}
-        self._said = Said()
+        self._stderr_notes = StderrNotes()
         self._left_behind: list[str] = []
         self._not_killed: list[str] = []
 
@@ -46,56 +46,56 @@ class CountNotes:
             way = way_to_fail(counted.measured.exit_code, counted.measured.signal)
             if way not in ways:
                 ways.append(way)
-        self._said.take(number, count.side, counted.measured)
+        self._stderr_notes.take(number, count.side, counted.measured)
         self._left_behind += counted.measured.left_behind
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
         known = {note.code for note in notes}
-        notes += [finding for finding in _of_one(name, counted) if finding.code not in known]
+        notes += [finding for finding in _count_findings(name, counted) if finding.code not in known]
 
     def findings(self, record: Weighing | Run) -> list[Finding]:
         """Return what the record should say of the counts; by benchmark, where it is about one."""
         tool = record.counting.tool if record.counting else None
         found = [findings.not_pinned_finding(what) for what in (tool.not_pinned if tool else [])]
         found += [findings.first_layout_finding()] if record.settings.layouts else []
-        counts = by_place(record)
+        counts = counts_by_side(record)
         for number, benchmark in enumerate(record.benchmarks):
-            mine = [counts.get((number, side), []) for side in (0, 1)]
-            forked = max((count.forked for side in mine for count in side), default=0)
+            sides = [counts.get((number, side), []) for side in (0, 1)]
+            forked = max((count.forked for side in sides for count in side), default=0)
             found += [findings.forked_finding(benchmark.name, forked)] if forked else []
             found += self._noted.get(number, [])
-            found += self._of_failures(record, number)
-            found += self._of_differences(record, number, mine)
-        found += [] if timed(record.settings.metrics) else self._said.findings(record)
-        return found + survivors(self._left_behind, self._not_killed)
+            found += self._failure_findings(record, number)
+            found += self._difference_findings(record, number, sides)
+        found += [] if timed(record.settings.metrics) else self._stderr_notes.findings(record)
+        return found + survivor_findings(self._left_behind, self._not_killed)
 
-    def _of_differences(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
+    def _difference_findings(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
         """Return why counts differ; if only the first ones do, that they are set aside."""
         name = record.benchmarks[number].name
-        first, later = (self._of_sides(number, late=late) for late in (False, True))
+        first, later = (self._differing_functions(number, late=late) for late in (False, True))
         if any(map(has_set_aside, sides)) and not later:
             unequal = [side for side, counts in enumerate(sides) if not are_equal(counts[:FIRST_COUNTS])]
             functions = next(iter(first.values()), [])
-            return [findings.set_aside_finding(name, _whose(record, unequal), functions)] if unequal else []
+            return [findings.set_aside_finding(name, _differing_side(record, unequal), functions)] if unequal else []
         differing = later or first
         if not differing:
             return []
         programs = [subject.program for subject in record.subjects]
         functions = next(iter(differing.values()))
         others_ns = self._others_ns.get(number, 0)
-        return [findings.differing_finding(name, _whose(record, differing), functions, programs, others_ns)]
+        return [findings.differing_finding(name, _differing_side(record, differing), functions, programs, others_ns)]
 
-    def _of_failures(self, record: Weighing | Run, number: int) -> list[Finding]:
+    def _failure_findings(self, record: Weighing | Run, number: int) -> list[Finding]:
         """Return a finding on failed launches that were counted; if the program is timed as well, its times say so."""
         failed = self._failed.get(number)
         if not failed or timed(record.settings.metrics):
             return []
         names = side_names(record)
-        told = (f"of the {names[side]} failed ({'; '.join(ways)})" for side, ways in sorted(failed.items()))
+        clauses = (f"of the {names[side]} failed ({'; '.join(ways)})" for side, ways in sorted(failed.items()))
         name = record.benchmarks[number].name
-        return [accepted_failures_finding(f"{name}: counted launches {' and '.join(told)}", of_two=len(names) > 1)]
+        return [accepted_failures_finding(f"{name}: counted launches {' and '.join(clauses)}", of_two=len(names) > 1)]
 
-    def _of_sides(self, number: int, *, late: bool) -> dict[int, list[str]]:
+    def _differing_functions(self, number: int, *, late: bool) -> dict[int, list[str]]:
         """Return, for each side whose counts differ, the functions in which they do."""
         return {
             side: functions
@@ -104,14 +104,14 @@ class CountNotes:
         }
 
 
-def _whose(record: Weighing | Run, differing: Collection[int]) -> str | None:
+def _differing_side(record: Weighing | Run, differing: Collection[int]) -> str | None:
     """Return the side whose counts differ, if it is one of two; else None."""
     if len(differing) != 1 or len(record.subjects) == 1:
         return None
     return "candidate" if 1 in differing else "baseline"
 
 
-def _of_one(name: str, counted: Counted) -> list[Finding]:
+def _count_findings(name: str, counted: Counted) -> list[Finding]:
     return [
         *([findings.lost_finding(name, counted.lost)] if counted.lost else []),
         *([findings.replaced_finding(name, counted.replaced_by)] if counted.replaced_by else []),

@@ -16,7 +16,7 @@ CountedSide = tuple[int, int]
 """(benchmark, side)"""
 
 
-def missing(record: Weighing | Run) -> list[CountedSide]:
+def missing_counts(record: Weighing | Run) -> list[CountedSide]:
     """Return what to count next, side by side: each side once, then once more, then more often where that is needed.
 
     The first launch of a side has ended before its second begins: what it left on disk, such as a cache, is there by
@@ -24,21 +24,21 @@ def missing(record: Weighing | Run) -> list[CountedSide]:
     verdict. As many also confirm that two sides differ whose own counts are equal: two counts that take one of two
     values at random are equal more often than a verdict may be wrong.
     """
-    counts = by_place(record)
-    done = {place: len(mine) for place, mine in counts.items()}
-    places = _places(record)
+    counts = counts_by_side(record)
+    done = {place: len(own_counts) for place, own_counts in counts.items()}
+    places = _counted_sides(record)
     for number in range(1, FIRST_COUNTS + 1):
-        if first := _short(places, done, number):
+        if first := _sides_lacking_counts(places, done, number):
             return first
     benchmarks = dict.fromkeys(benchmark for benchmark, _ in places)
     wanted = counts_needed(record.settings.alpha / count_members(record))
     differing = {place[0] for place in places if not are_equal(counts[place])}
-    again = _short([place for place in places if place[0] in differing], done, FIRST_COUNTS + wanted)
+    repeated = _sides_lacking_counts([place for place in places if place[0] in differing], done, FIRST_COUNTS + wanted)
     changed = {number for number in benchmarks if number not in differing and _is_changed(record, counts, number)}
-    return again or _short([place for place in places if place[0] in changed], done, wanted)
+    return repeated or _sides_lacking_counts([place for place in places if place[0] in changed], done, wanted)
 
 
-def by_place(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
+def counts_by_side(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
     """Return a record's counts by place, in the order in which they came."""
     found: dict[CountedSide, list[Count]] = {}
     for count in record.counting.counts if record.counting else []:
@@ -46,7 +46,7 @@ def by_place(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
     return found
 
 
-def judged(counts: Sequence[Count]) -> Sequence[Count]:
+def judged_counts(counts: Sequence[Count]) -> Sequence[Count]:
     """Return the counts of one place that are judged: those after the first, if these were set aside."""
     return counts[FIRST_COUNTS:] if has_set_aside(counts) else counts
 
@@ -58,12 +58,12 @@ def has_set_aside(counts: Sequence[Count]) -> bool:
 
 def are_judged(record: Weighing | Run) -> list[bool]:
     """Return for each of a record's counts, in order, whether it is judged."""
-    aside = {place: len(counts) - len(judged(counts)) for place, counts in by_place(record).items()}
+    set_aside = {place: len(counts) - len(judged_counts(counts)) for place, counts in counts_by_side(record).items()}
     found = []
     for count in record.counting.counts if record.counting else []:
         place = (count.benchmark, count.side)
-        found.append(aside[place] <= 0)
-        aside[place] -= 1
+        found.append(set_aside[place] <= 0)
+        set_aside[place] -= 1
     return found
 
 
@@ -86,12 +86,14 @@ def _is_changed(record: Weighing | Run, counts: Mapping[CountedSide, Sequence[Co
     return False
 
 
-def _short(places: Sequence[CountedSide], done: Mapping[CountedSide, int], wanted: int) -> list[CountedSide]:
+def _sides_lacking_counts(
+    places: Sequence[CountedSide], done: Mapping[CountedSide, int], wanted: int
+) -> list[CountedSide]:
     """Return the places that have fewer counts than `wanted`, in rounds: after each, both sides have equally many."""
     return [place for number in range(wanted) for place in places if done.get(place, 0) <= number]
 
 
-def _places(record: Weighing | Run) -> list[CountedSide]:
+def _counted_sides(record: Weighing | Run) -> list[CountedSide]:
     """Return what is counted; a control would count the baseline against itself, as every side is anyway."""
     sides = range(len(record.subjects[:2]))
     return [
@@ -102,6 +104,6 @@ def _places(record: Weighing | Run) -> list[CountedSide]:
     ]
 
 
-def planned(record: Weighing | Run) -> int:
+def count_planned(record: Weighing | Run) -> int:
     """Return how many counts there will be if all of them repeat."""
-    return FIRST_COUNTS * len(_places(record))
+    return FIRST_COUNTS * len(_counted_sides(record))

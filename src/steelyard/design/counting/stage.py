@@ -9,9 +9,9 @@ from functools import partial
 from typing import Protocol
 
 from steelyard.design.counting.following import CountProgress
-from steelyard.design.counting.functions import columns, differing_functions, slope
+from steelyard.design.counting.functions import as_columns, differing_functions, subtract_counts
 from steelyard.design.counting.notes import CountNotes
-from steelyard.design.counting.plan import CountedSide, by_place, judged, missing, planned
+from steelyard.design.counting.plan import CountedSide, count_planned, counts_by_side, judged_counts, missing_counts
 from steelyard.design.counting.targets import CountTargets
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool
@@ -63,12 +63,12 @@ class CountingStage:
         self._targets = CountTargets(record, self._settings, tools.source)
         begun = record.counting
         self._counts = list(begun.counts) if begun else []
-        self._by_side = by_place(record)
+        self._by_side = counts_by_side(record)
         names = [benchmark.name for benchmark in record.benchmarks]
         self._progress = CountProgress(
             names, self._counts, watch, tools.clock, sides=len(record.subjects), jobs=self._pool.jobs
         )
-        self._pool.waiting = self._progress.goes_on
+        self._pool.waiting = self._progress.report_duration
         self._functions = {(part.benchmark, part.side): part for part in (begun.functions if begun else [])}
         self._failed: dict[int, LaunchError] = {}
         self._notes = CountNotes()
@@ -92,7 +92,7 @@ class CountingStage:
             reason = "interrupted"
         except SteelyardError as failure:
             reason, error = "failed", failure
-        counted = self._counted()
+        counted = self._record_so_far()
         failures = [*self._failed.values(), *([error] if error else [])]
         found = [
             *(Finding(code="failed", message=str(failure)) for failure in failures),
@@ -107,13 +107,13 @@ class CountingStage:
         ), error
 
     def _count_all(self) -> None:
-        left = missing(self._record)
+        remaining = missing_counts(self._record)
         with self._pool:
-            while left:
-                self._count(left)
-                left = missing(self._counted())
+            while remaining:
+                self._count_round(remaining)
+                remaining = missing_counts(self._record_so_far())
 
-    def _counted(self) -> Weighing | Run:
+    def _record_so_far(self) -> Weighing | Run:
         if self._record.counting is None:
             raise AssertionError("a record that is counted has its tool")
         functions = list(self._functions.values())
@@ -123,9 +123,9 @@ class CountingStage:
 
     # --- launches
 
-    def _count(self, sides: Sequence[CountedSide]) -> None:
+    def _count_round(self, sides: Sequence[CountedSide]) -> None:
         ended = 0
-        self._progress.begin(sides, planned(self._record))
+        self._progress.begin(sides, count_planned(self._record))
         with closing(self._pool.do_all([partial(self._launch, side) for side in sides])) as counting:
             for number, counted in counting:
                 ended += 1
@@ -144,20 +144,20 @@ class CountingStage:
         """
         try:
             with self._progress.counting(side):
-                return self._counted_once(side, runner)
+                return self._count_once(side, runner)
         except LaunchError as error:
             if self._record.settings.harness is None:
                 raise
             return error
 
-    def _counted_once(self, side: CountedSide, runner: Runner) -> Counted:
+    def _count_once(self, side: CountedSide, runner: Runner) -> Counted:
         parts: list[Counted] = []
         for target in self._targets.of(side):
             parts.append(runner.launch(target, self._counter, lambda reading: reading.value))
             if parts[-1].events[INSTRUCTIONS] <= 0:
-                raise self._nothing_counted(target.name)
+                raise self._nothing_counted_error(target.name)
         try:
-            return parts[0] if len(parts) == 1 else slope(*parts)
+            return parts[0] if len(parts) == 1 else subtract_counts(*parts)
         except LaunchError as error:
             raise LaunchError(f"{target.name}: {error}") from error
 
@@ -166,7 +166,7 @@ class CountingStage:
             self._failed[benchmark] = error
             self._sink.fail(benchmark, str(error))
 
-    def _nothing_counted(self, name: str) -> MeasurementError:
+    def _nothing_counted_error(self, name: str) -> MeasurementError:
         """Return the error for a count without any instruction: nothing made the counting begin."""
         if self._record.settings.harness is not None:
             return LaunchError(
@@ -201,7 +201,7 @@ class CountingStage:
         # The functions of the first count are kept, then in their place those of the first count that is judged after
         # it.
         is_first = len(before) in (0, FIRST_COUNTS)
-        functions = columns(counted.functions, side) if is_first else None
+        functions = as_columns(counted.functions, side) if is_first else None
         differing = None if is_first else self._differing(side, counted)
         late = len(before) >= FIRST_COUNTS
         self._sink.count(count, functions)  # on disk before it counts for anything
@@ -213,7 +213,7 @@ class CountingStage:
 
     def _differing(self, side: CountedSide, counted: Counted) -> list[str] | None:
         """Return the functions in which a count differs most from the one whose functions are kept; None if equal."""
-        if counted.events == judged(self._by_side[side])[0].events:
+        if counted.events == judged_counts(self._by_side[side])[0].events:
             return None
-        functions = columns(counted.functions, side)
+        functions = as_columns(counted.functions, side)
         return differing_functions(self._functions.get(side, functions), functions)

@@ -19,7 +19,7 @@ from steelyard.subjects.command import PASSED_ON
 _LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libstdc++.so.6")
 _LIBRARY_FOLDERS = ("/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib", "/lib")
 _MOST_NAMES = 8
-_FOREIGN = "a program for musl, or for another machine, cannot load what fixes them"
+_FOREIGN_REASON = "a program for musl, or for another machine, cannot load what fixes them"
 
 
 def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
@@ -34,7 +34,7 @@ def with_tool(record: Weighing | Run, valgrind: Valgrind) -> Weighing | Run:
         program=str(valgrind.program),
         flags=valgrind.flags(settings),
         fingerprint=_fingerprint(),
-        not_pinned=_not_pinned(record),
+        not_pinned=_unpinned_sources(record),
     )
     if record.counting is None or not record.counting.counts:
         return record.model_copy(update={"counting": Counting(tool=tool)})
@@ -71,7 +71,7 @@ def _libraries() -> Iterator[Path]:
         yield from (place for place in places if place.exists())
 
 
-def _not_pinned(record: Weighing | Run) -> list[str]:
+def _unpinned_sources(record: Weighing | Run) -> list[str]:
     """Return what may move counts of these subjects and cannot be fixed."""
     programs = {subject.program: program_of(subject, record.settings) for subject in record.subjects}
     static = sorted(name for name, program in programs.items() if is_dynamic(program) is False)
@@ -81,7 +81,7 @@ def _not_pinned(record: Weighing | Run) -> list[str]:
     if static:
         found.append(f"random numbers of {', '.join(static)}: a static program does not load what fixes them")
     if foreign:
-        found.append(f"random numbers of {', '.join(foreign)}: {_FOREIGN}")
+        found.append(f"random numbers of {', '.join(foreign)}: {_FOREIGN_REASON}")
     if passed or record.settings.variables:
         names = ", ".join(sorted({*passed, *record.settings.variables})[:_MOST_NAMES])
         found.append(f"the environment variables that were asked for: {names}")

@@ -10,10 +10,10 @@ from steelyard.stats.cost import in_metrics
 
 def value_of(record: Weighing | Run, count: Count, metric: str) -> float:
     """Return a count in a metric, per iteration if it is of several; raises MeasurementError if it was not counted."""
-    return _of_launch(record, count, metric) / _iterations(record, count.benchmark)
+    return _launch_value(record, count, metric) / _iterations(record, count.benchmark)
 
 
-def _of_launch(record: Weighing | Run, count: Count, metric: str) -> float:
+def _launch_value(record: Weighing | Run, count: Count, metric: str) -> float:
     if metric == "instructions":
         return float(count.events[INSTRUCTIONS])
     weights = record.settings.counting.weights if record.settings.counting else Weights()

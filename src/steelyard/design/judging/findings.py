@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock
+from steelyard.design.findings import coarse_clock_finding
 from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.budgets import count_members
 from steelyard.design.judging.failures import failures_finding
@@ -58,7 +58,7 @@ def data_findings(
         asleep_finding(record, benchmark, shown_metric),
         *left_out_findings(record, benchmark, shown_metric),
         _noisy_metric_finding(shown_metric),
-        None if judgement is None else coarse_clock(judgement.quantisation, record.settings.margin),
+        None if judgement is None else coarse_clock_finding(judgement.quantisation, record.settings.margin),
         _shell_left_in_finding(record.launches, benchmark, shown_metric),
         _short_launch_finding(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
         short_samples_finding(record, benchmark, shown_metric),

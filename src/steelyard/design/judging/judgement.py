@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
-from steelyard.design.identical import verdicts_of_one_program
+from steelyard.design.identical import identical_verdicts
 from steelyard.design.judging.beside import try_tandem_finding
 from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.judging.builds import one_build_finding
@@ -86,7 +86,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     it; it shares alpha with nobody, so that in a merged record it says what it said of its part.
     """
     if record.identical is not None:
-        return verdicts_of_one_program(record)
+        return identical_verdicts(record)
     if record.new_suite is not None:
         return []
     measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]

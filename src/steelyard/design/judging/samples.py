@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.runner.targets import subject_number
-from steelyard.design.suite.loops import TOLD_NS, are_far_apart, is_long
+from steelyard.design.suite.loops import SHORTEST_TIMED_NS, are_far_apart, is_long
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
@@ -32,7 +32,7 @@ def short_samples_finding(record: Weighing | Run, benchmark: int, metric: str) -
     lengths_ns = [median(sample.ns for sample in own) for own in last]
     short = lengths_ns.index(min(lengths_ns))
     is_first = chosen.samples == last[short][0].loops == 1 and not is_long(last[short])
-    if (lengths_ns[short] >= TOLD_NS and not is_first) or not are_far_apart(*last):
+    if (lengths_ns[short] >= SHORTEST_TIMED_NS and not is_first) or not are_far_apart(*last):
         return None
     loops = "the first iteration of a launch" if is_first else count(last[short][0].loops, "iteration")
     why = "too early to be as fast as others" if is_first else "too short for a clock"

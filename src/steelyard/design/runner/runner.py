@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from steelyard.design.findings import survivors
+from steelyard.design.findings import survivor_findings
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, with_prepare_hint
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
@@ -114,7 +114,7 @@ class Runner:
     """Those left by launches, or by the commands around them, that could not be killed and go on."""
     left_by_hooks: list[str] = field(default_factory=list)
     """As `left_behind`, but left by the commands around launches."""
-    said_by_set_up: list[tuple[str, bytes]] = field(default_factory=list)
+    set_up_stderr: list[tuple[str, bytes]] = field(default_factory=list)
     """For each set-up command that ended well, its command line and the end of its standard error."""
     launches: int = 0
     """How many launches were started, without the commands around them."""
@@ -320,7 +320,7 @@ class Runner:
                 )
                 measured = replace(measured, stderr=end_of(stderr_path, _MOST_STDERR_BYTES))
             check_hook_ended("--setup", spec, measured)
-            self.said_by_set_up.append((command_line(spec.argv), measured.stderr or b""))
+            self.set_up_stderr.append((command_line(spec.argv), measured.stderr or b""))
 
     def _check_programs(self, targets: Sequence[Target]) -> None:
         for target in {target.program: target for target in targets}.values():
@@ -331,9 +331,9 @@ class Runner:
         self._note_survivors(reading.measured)
         return kept
 
-    def survivors(self) -> list[Finding]:
+    def survivor_findings(self) -> list[Finding]:
         """Return the findings about processes that outlived what started them; none if there were none."""
-        return survivors(self.left_behind, self.not_killed, self.left_by_hooks)
+        return survivor_findings(self.left_behind, self.not_killed, self.left_by_hooks)
 
     def _note_survivors(self, measured: Measured) -> None:
         self.left_behind += measured.left_behind

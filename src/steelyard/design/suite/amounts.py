@@ -30,24 +30,24 @@ class Amounts(NamedTuple):
     own_loops: Mapping[int, int] = MappingProxyType({})
     """The loops of candidates, by their numbers, for whose iterations the common ones are far too many or too few."""
 
-    def beside(self, candidate: int) -> dict[str, Any]:
+    def fields_for_candidate(self, candidate: int) -> dict[str, Any]:
         """Return what launches of the baseline and of this candidate run, by the names that records have for it."""
-        own = self.own_loops.get(candidate)
-        return {"loops": self.loops, "samples": self.samples, "clock": self.clock, "candidate_loops": own}
+        own_loops = self.own_loops.get(candidate)
+        return {"loops": self.loops, "samples": self.samples, "clock": self.clock, "candidate_loops": own_loops}
 
 
-class Tried(NamedTuple):
+class TriedLoops(NamedTuple):
     """The loops that one side needs, and the samples that were taken last to find them."""
 
     loops: int
-    taken: Sequence[Sample]
+    samples: Sequence[Sample]
 
     @property
     def sample_ns(self) -> float:
         """How long a sample of these loops takes, in ns."""
-        return self.loops * iteration_ns(self.taken)
+        return self.loops * iteration_ns(self.samples)
 
 
-def long_sides(sides: Mapping[int, Tried]) -> dict[int, int]:
+def loops_for_long_samples(sides: Mapping[int, TriedLoops]) -> dict[int, int]:
     """Return the loops of sides that have their own, one of them in long samples: the others get samples as long."""
-    return {number: max(one.loops, long_loops(one.taken)) for number, one in sides.items()}
+    return {number: max(tried.loops, long_loops(tried.samples)) for number, tried in sides.items()}

@@ -24,7 +24,7 @@ TURN_NS = 200_000
 and has to last for several samples to hit both sides alike. Shorter ones tell little more, and each turn costs the code
 after it 3 µs or more of its sample (benchmarks/turn_lengths.py)."""
 
-TOLD_NS = 10_000
+SHORTEST_TIMED_NS = 10_000
 """Shorter samples are told wrongly: reading the clock, and filling caches again, takes some 0.1 us of each."""
 
 PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
@@ -34,15 +34,15 @@ Answer = TypeVar("Answer")
 Result = TypeVar("Result")
 
 # The first of several samples is not judged; a single iteration as long as this has no cold caches to speak of.
-_LONG_NS = 100_000_000
+_LONG_SAMPLE_NS = 100_000_000
 # A clock that ticks only once a ms tells nothing of shorter samples, and so at first nothing at all: loops grow by this
 # factor at most before the clock is read again.
-_LARGEST_STEP = 1000
+_LARGEST_GROWTH = 1000
 # One side may be slower than another by a bug that squares its time; then the samples of both sides give way.
 _MUCH_SLOWER = 4
-_SHORTEST_NS = 50_000
+_SHORTEST_SAMPLE_NS = 50_000
 # From this factor on, each side has loops of its own: with the other's, its samples would be too long or too short.
-_FAR = 10
+_FAR_APART_FACTOR = 10
 # The first iteration may fill what the others only look up: among so few, it hides all else.
 _FEW_LOOPS = 3
 # The samples of a launch of the slowest side are not to take longer.
@@ -57,14 +57,14 @@ LEAST_SAMPLES = 1 + _FEWEST_SAMPLES
 # Timed by its processor time, a launch is long compared with its start (some 4 ms, give or take a tenth). It has only
 # one sample: each would have a start of its own, as that of Go collects garbage before it, and longer ones tell no
 # more.
-_PROCESS_NS, _MUCH_FOR_START_NS = 90_000_000, 10_000_000
+_PROCESS_LAUNCH_NS, _LONGEST_ITERATION_NS = 90_000_000, 10_000_000
 # The same code takes 0.3 ns or 1.5 for such brief iterations, by what the processor makes of its stores in this
 # process.
-_BRIEF_NS = 5.0
+_BRIEF_ITERATION_NS = 5.0
 # The least times of an iteration in a few samples differ by more than this only for a reason.
-_ALIKE = 0.25
+_ALIKE_SHARE = 0.25
 
-Take = Callable[[int, int], Sequence[Sample]]
+TakeSamples = Callable[[int, int], Sequence[Sample]]
 """take(loops, samples): run one launch, and return the samples that it took."""
 
 Amount = tuple[int, int]
@@ -87,12 +87,12 @@ class Pilot:
     start_ns: float = 0.0
 
 
-def choose_loops(take: Take) -> int:
+def choose_loops(take: TakeSamples) -> int:
     """Return the iterations that make a sample long enough; raises NeverLongError if it does not grow with them."""
-    return answered(asking_loops(), lambda amount: take(*amount))
+    return answer_all(ask_for_loops(), lambda amount: take(*amount))
 
 
-def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Answer]) -> Result:
+def answer_all(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Answer]) -> Result:
     """Return the result of `asking`, which gets the answer to each thing that it asks for."""
     try:
         ask = next(asking)
@@ -103,7 +103,7 @@ def answered(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Ans
         return result
 
 
-def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
+def ask_for_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Generator[Amount, Sequence[Sample], int]:
     """As `choose_loops`, for callers that have several launches to run at once: it asks for one after the other.
 
     In a hurry, one more look settles the iterations.
@@ -111,24 +111,24 @@ def asking_loops(target_ns: int = TARGET_NS, *, hurried: bool = False) -> Genera
     first = yield 1, 1
     if is_long(first):
         return 1
-    loops = _enough(1, first[0].ns / first[0].loops, target_ns)  # too few, if it paid for cold caches
-    few, many = 0, 0
+    loops = _loops_needed(1, first[0].ns / first[0].loops, target_ns)  # too few, if it paid for cold caches
+    lower, upper = 0, 0
     for _ in range(1 if hurried else _MOST_TRIES):
-        taken = yield loops, 3
-        ns = min(sample.ns / sample.loops for sample in taken) * loops
+        samples = yield loops, 3
+        ns = min(sample.ns / sample.loops for sample in samples) * loops
         if ns >= target_ns / 2 and (ns <= 2 * target_ns or loops == 1):
             return loops
-        few, many = (loops, many) if ns < target_ns / 2 else (few, loops)
-        loops = _enough(loops, ns, target_ns)
-        if many and not few < loops < many:  # the clock's ticks are longer than a sample, or the times jump
-            loops = isqrt(few * many)
-        if loops in (few, many) or loops > _MOST_LOOPS:
+        lower, upper = (loops, upper) if ns < target_ns / 2 else (lower, loops)
+        loops = _loops_needed(loops, ns, target_ns)
+        if upper and not lower < loops < upper:  # the clock's ticks are longer than a sample, or the times jump
+            loops = isqrt(lower * upper)
+        if loops in (lower, upper) or loops > _MOST_LOOPS:
             break
     if hurried and loops <= _MOST_LOOPS:
         return loops
-    if not many:
+    if not upper:
         raise NeverLongError("takes no longer however often it is repeated: does the compiler remove its body?")
-    return many
+    return upper
 
 
 def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int = TARGET_NS) -> int:
@@ -137,11 +137,13 @@ def shared_loops(loops: int, tries: Sequence[Sequence[Sample]], target_ns: int =
     Then the slowest side's samples are long enough, as far as a clock can still tell the fastest one's. For that there
     are more if the baseline is far slower; but no sample is to be a long one.
     """
-    each = [iteration_ns(samples) for samples in tries]
-    told = max(1, min(ceil(_SHORTEST_NS / min(each)), int(_LONG_NS / max(each))))
-    if loops * max(each) > _MUCH_SLOWER * target_ns:
-        loops = min(loops, max(1, ceil(target_ns / max(each)), told))
-    return loops if loops * min(each) >= TOLD_NS else max(loops, told)
+    iteration_times_ns = [iteration_ns(samples) for samples in tries]
+    timeable = max(
+        1, min(ceil(_SHORTEST_SAMPLE_NS / min(iteration_times_ns)), int(_LONG_SAMPLE_NS / max(iteration_times_ns)))
+    )
+    if loops * max(iteration_times_ns) > _MUCH_SLOWER * target_ns:
+        loops = min(loops, max(1, ceil(target_ns / max(iteration_times_ns)), timeable))
+    return loops if loops * min(iteration_times_ns) >= SHORTEST_TIMED_NS else max(loops, timeable)
 
 
 def first_samples(loops: int) -> int:
@@ -156,13 +158,13 @@ def may_hide_more(samples: Sequence[Sample], baseline: Sequence[Sample]) -> bool
 
 def are_far_apart(one: Sequence[Sample], other: Sequence[Sample]) -> bool:
     """Whether two sides differ so much that the loops of one do not suit the other."""
-    each = iteration_ns(one), iteration_ns(other)
-    return max(each) >= _FAR * min(each)
+    iteration_times_ns = iteration_ns(one), iteration_ns(other)
+    return max(iteration_times_ns) >= _FAR_APART_FACTOR * min(iteration_times_ns)
 
 
 def long_loops(samples: Sequence[Sample]) -> int:
     """Return the iterations that make a sample a long one, which has no cold caches to speak of."""
-    return max(1, round(_LONG_NS / iteration_ns(samples)))
+    return max(1, round(_LONG_SAMPLE_NS / iteration_ns(samples)))
 
 
 def process_amounts(each_ns: Sequence[float]) -> Amount | None:
@@ -171,9 +173,9 @@ def process_amounts(each_ns: Sequence[float]) -> Amount | None:
     None if few iterations take long, or one side takes far less time than another: other ways find that out sooner.
     """
     fastest_ns, slowest_ns = min(each_ns), max(each_ns)
-    if slowest_ns > min(_MUCH_FOR_START_NS, max(_BRIEF_NS, _MUCH_SLOWER * fastest_ns)):
+    if slowest_ns > min(_LONGEST_ITERATION_NS, max(_BRIEF_ITERATION_NS, _MUCH_SLOWER * fastest_ns)):
         return None
-    return ceil(_PROCESS_NS / fastest_ns), 1
+    return ceil(_PROCESS_LAUNCH_NS / fastest_ns), 1
 
 
 def computes_alone(whole: Sample, usual_ns: float, alone_ns: float) -> bool:
@@ -183,8 +185,8 @@ def computes_alone(whole: Sample, usual_ns: float, alone_ns: float) -> bool:
     longer if several threads work. Elapsed time is more than the processor time if the work waits, and less if it
     leaves some of the work out.
     """
-    cpu_ns, most_ns = (whole.cpu_ns or 0) / whole.loops, (1 + _ALIKE) * whole.ns / whole.loops
-    return abs(alone_ns / usual_ns - 1) <= _ALIKE and (1 - _ALIKE) * alone_ns <= cpu_ns <= most_ns
+    cpu_ns, most_ns = (whole.cpu_ns or 0) / whole.loops, (1 + _ALIKE_SHARE) * whole.ns / whole.loops
+    return abs(alone_ns / usual_ns - 1) <= _ALIKE_SHARE and (1 - _ALIKE_SHARE) * alone_ns <= cpu_ns <= most_ns
 
 
 def iteration_ns(samples: Sequence[Sample]) -> float:
@@ -194,7 +196,7 @@ def iteration_ns(samples: Sequence[Sample]) -> float:
 
 def is_long(samples: Sequence[Sample]) -> bool:
     """Whether a sample takes so long that a launch has only one."""
-    return median(sample.ns for sample in samples) >= _LONG_NS
+    return median(sample.ns for sample in samples) >= _LONG_SAMPLE_NS
 
 
 def long_samples_in_step(samples: Sequence[Sample]) -> int:
@@ -207,9 +209,9 @@ def long_samples_in_step(samples: Sequence[Sample]) -> int:
     return 1 + judged if judged > 1 else 1
 
 
-def _enough(loops: int, ns: float, target_ns: int) -> int:
+def _loops_needed(loops: int, ns: float, target_ns: int) -> int:
     """Return the iterations that would make a sample long enough, if `loops` take `ns`."""
-    return max(1, min(ceil(loops * target_ns / ns), loops * _LARGEST_STEP))
+    return max(1, min(ceil(loops * target_ns / ns), loops * _LARGEST_GROWTH))
 
 
 def choose_samples(
@@ -231,13 +233,13 @@ def choose_samples(
     within = fmean(pvariance(values) / fmean(values) ** 2 for values in times)
     medians = [median(values) for values in times]
     between = variance(medians) / fmean(medians) ** 2 - within / len(times[0])
-    overhead_ns, taken = median(pilot.overhead_ns for pilot in pilots), len(pilots[0].samples)
+    overhead_ns, pilot_samples = median(pilot.overhead_ns for pilot in pilots), len(pilots[0].samples)
     beside_ns = 0.0
     # A benchmark whose code fixes the number of samples has as many in each launch.
-    if brief is not None and len(brief.samples) < taken:
-        beside_ns = max(0.0, (overhead_ns - brief.overhead_ns) / (taken - len(brief.samples)))
+    if brief is not None and len(brief.samples) < pilot_samples:
+        beside_ns = max(0.0, (overhead_ns - brief.overhead_ns) / (pilot_samples - len(brief.samples)))
     # The time of a shared start differs from launch to launch by more than any sample takes.
-    starting = median(pilot.start_ns for pilot in pilots) + overhead_ns - taken * beside_ns
+    starting = median(pilot.start_ns for pilot in pilots) + overhead_ns - pilot_samples * beside_ns
     most = _MOST_TURNS if in_step else _MOST_SAMPLES
     # A few launches cannot tell a small variance between them from none.
     between = max(0.0 if in_step else between, within / most)

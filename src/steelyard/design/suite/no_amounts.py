@@ -9,7 +9,7 @@ from steelyard.model.kept import Finding
 from steelyard.subjects.harness import Listed
 
 
-def no_amounts_told(listed: Iterable[Listed]) -> str:
+def describe_no_amounts(listed: Iterable[Listed]) -> str:
     """Return what is no amount, by unit and benchmark, the first few; empty if nothing of the kind was told."""
     told = (f"{unit} of {value} ({one.name})" for one in listed for unit, value in one.no_amounts.items())
     return some_names([*dict.fromkeys(told)])
@@ -17,7 +17,7 @@ def no_amounts_told(listed: Iterable[Listed]) -> str:
 
 def no_amounts_finding(listed: Iterable[Listed]) -> list[Finding]:
     """Return a finding on benchmarks that have no throughput, though their harness tells of one."""
-    told = no_amounts_told(listed)
+    told = describe_no_amounts(listed)
     if not told:
         return []
     message = f"there is no throughput where the harness tells no number above 0: {told}"

@@ -47,11 +47,11 @@ class Pilots:
     launch_s: float = 0.0
     """How long the latest launch of several benchmarks took, in seconds."""
 
-    def of_one(self, entry: str, ask: Ask) -> Pilot:
+    def run_one(self, entry: str, ask: Ask) -> Pilot:
         """Run one launch; return no samples if it was given up, or if it was to be timed by its process and failed."""
         target = self.target(entry, ask)
         if ask.is_given_up:
-            target = _given_up_after(self.pair_s[entry] / 2, target)
+            target = with_give_up_limit(self.pair_s[entry] / 2, target)
         try:
             reading = self.runner.trial(target)
         except LaunchError as error:
@@ -61,13 +61,13 @@ class Pilots:
         self.pair_s[entry] = 2 * reading.measured.wall_ns / 1e9
         return self._read(entry, ask, target, reading)
 
-    def of_several(self, subject: int, is_given_up: bool, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
+    def run_several(self, subject: int, is_given_up: bool, asks: Mapping[str, Ask]) -> dict[str, Pilot | LaunchError]:
         """Run one launch for several benchmarks of a subject; return no samples of any if it was given up."""
         targets = [self.target(entry, ask) for entry, ask in asks.items()]
-        launch = self.time.limited(self.spec(self.subjects[subject]))
+        launch = self.time.with_limit(self.spec(self.subjects[subject]))
         shared = shared_target(targets, launch, self.subjects[subject].name)
         if is_given_up:
-            shared = replace(shared, whole=_given_up_after(self.launch_s, shared.whole))
+            shared = replace(shared, whole=with_give_up_limit(self.launch_s, shared.whole))
         try:
             wall_ns, readings = self.runner.shared_trial(shared)
         except TookTooLongError:
@@ -76,11 +76,11 @@ class Pilots:
             return dict.fromkeys(asks, Pilot(0.0, ()))
         self.launch_s = wall_ns / 1e9
         self.pair_s.update(dict.fromkeys(asks, 2 * self.launch_s / len(asks)))
-        own_ns = sum(one.measured.wall_ns for one in readings if not isinstance(one, LaunchError))
+        own_ns = sum(result.measured.wall_ns for result in readings if not isinstance(result, LaunchError))
         start_ns = max(0.0, wall_ns - own_ns) / len(asks)
         return {
-            entry: one if isinstance(one, LaunchError) else self._read(entry, ask, target, one, start_ns)
-            for (entry, ask), target, one in zip(asks.items(), targets, readings, strict=True)
+            entry: result if isinstance(result, LaunchError) else self._read(entry, ask, target, result, start_ns)
+            for (entry, ask), target, result in zip(asks.items(), targets, readings, strict=True)
         }
 
     def target(self, entry: str, ask: Ask) -> Target:
@@ -88,9 +88,9 @@ class Pilots:
         still = self.settings.clock == "still" and entry not in self.plain
         samples = self.harness.samples_a_launch or ask.samples
         work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
-        spec = self.time.limited(self.spec(self.subjects[ask.subject]))
+        spec = self.time.with_limit(self.spec(self.subjects[ask.subject]))
         return Target(
-            self.called(ask.subject, entry),
+            self.shown_name(ask.subject, entry),
             self.harness.running(spec, work),
             ask.subject,
             None,
@@ -101,13 +101,13 @@ class Pilots:
             start=self.harness.starting(spec, work) if ask.by_process else None,
         )
 
-    def called(self, number: int, entry: str) -> str:
+    def shown_name(self, number: int, entry: str) -> str:
         """Return what errors call a subject's benchmark."""
         return f"{self.subjects[number].name} ({entry})"
 
     def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], start_ns: float = 0.0) -> Pilot:
-        if target.work and (told := self.harness.processed(reading.measured, target.work)):
-            self.processed[ask.subject, entry] = told
+        if target.work and (processed := self.harness.processed(reading.measured, target.work)):
+            self.processed[ask.subject, entry] = processed
         if target.work and target.work.still and any(one.delay_ns is None for one in reading.samples):
             self.plain.add(entry)
         return Pilot(beside_samples_ns(reading), reading.samples, start_ns)
@@ -121,7 +121,7 @@ def beside_samples_ns(reading: Reading[None]) -> float:
     return float(reading.measured.wall_ns - waited_ns - sum(sample.ns for sample in reading.samples))
 
 
-def _given_up_after(latest_s: float, target: Target) -> Target:
+def with_give_up_limit(latest_s: float, target: Target) -> Target:
     """Return a launch that may not take much longer than the latest one of the same benchmarks took."""
     most_s = max(_GIVEN_UP_S, _GIVEN_UP_TIMES * latest_s)
     return target.within(min(most_s, (target.spec.timeout_ns or inf) / 1e9))

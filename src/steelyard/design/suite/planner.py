@@ -25,8 +25,8 @@ from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.no_amounts import no_amounts_finding
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
-from steelyard.design.suite.selection import Selection, chosen_benchmarks, fitting, tagged_alike
-from steelyard.design.suite.shards import dealt
+from steelyard.design.suite.selection import Selection, choose_benchmarks, matching_benchmarks, with_tags_of_all
+from steelyard.design.suite.shards import deal_shard
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
@@ -45,7 +45,7 @@ from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS, STATEMENT_NA
 
 # A benchmark whose launches are slow to start gets time for this many pairs, or for the fewest that can show anything
 # among all the benchmarks, if that is more.
-_FEWEST_PAIRS = 12
+_FEWEST_PAIRS_PLANNED = 12
 
 
 @dataclass(frozen=True)
@@ -58,45 +58,47 @@ class Planner:
     watch: Watch
     time: PilotTime = field(default_factory=lambda: PilotTime(lambda: 0.0))
 
-    def planned(self, selection: Selection) -> Weighing | Run:
+    def plan(self, selection: Selection) -> Weighing | Run:
         """Return the record with its harness, recognised if need be, and its benchmarks, their loops and samples.
 
         A benchmark that fails is in it as `failed`, one for which there was no time as stopped by `time`. Raises
         LaunchError if a harness does not list its benchmarks, UsageError if none is left, Interrupted.
         """
         if self.record.settings.harness == AUTO:
-            return self._recognised(selection).planned(selection)
+            return self._with_recognised_harness(selection).plan(selection)
         if self.record.settings.clock is None and self._can_stand_still():
-            return self._with(clock="still").planned(selection)
-        begun = self.time.clock()
-        lists = tagged_alike(self.lists(selection.not_in_baseline))
-        self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), begun)
+            return self._with_settings(clock="still").plan(selection)
+        started = self.time.clock()
+        lists = with_tags_of_all(self.list_all(selection.not_in_baseline))
+        self.time.begin(sum(map(len, lists)) if self._harness.lists_by_running else len(lists), started)
         if not lists[0]:
-            return self._without_baseline(lists, selection)
-        benchmarks, settings = self._chosen(lists, selection)
-        trials = self._trials(shares_starts=self._shares_starts(selection))
+            return self._as_new_suite(lists, selection)
+        benchmarks, settings = self._choose(lists, selection)
+        trials = self._make_trials(shares_starts=self._shares_starts(selection))
         trials.pilots.processed.update(
             {(place, one.name): one.processed for place, of in enumerate(lists) for one in of}
         )
         trials.try_all(benchmarks)
-        benchmarks = [_as_tried(one, trials, selection.processed) for one in benchmarks]
+        benchmarks = [_with_amounts(one, trials, selection.processed) for one in benchmarks]
         tried = [one for one in benchmarks if one.entry in trials.known]
-        findings = _one_sided(self.record, [fitting(listed, selection.only, selection.tags) for listed in lists])
+        findings = _one_sided_findings(
+            self.record, [matching_benchmarks(listed, selection.only, selection.tags) for listed in lists]
+        )
         findings += [*trials.findings, *trials.failures.values()]
         if not selection.processed:
             chosen = {one.entry for one in benchmarks}
             findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)
-        findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed(settings, trials)]
+        findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed_findings(settings, trials)]
         return self.record.model_copy(
             update={
-                "settings": settings.model_copy(update=self._found_best(settings, selection, trials, tried)),
+                "settings": settings.model_copy(update=self._found_settings(settings, selection, trials, tried)),
                 "benchmarks": benchmarks,
-                "stop": [_stop_of(one, trials) for one in benchmarks],
+                "stop": [_stop_reason(one, trials) for one in benchmarks],
                 "findings": [*self.record.findings, *findings],
             }
         )
 
-    def _without_baseline(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> Weighing | Run:
+    def _as_new_suite(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> Weighing | Run:
         """Return the record if the baseline has no benchmark yet: it names the candidate's, which are not measured.
 
         The program is known to be the right one only of one command in two revisions, where the candidate's lists
@@ -106,35 +108,35 @@ class Planner:
         new = [one for listed in lists[1:] for one in listed]
         if not new or any(subject.revision is None for subject in subjects):
             raise no_benchmark_error(subjects[0])
-        chosen = chosen_benchmarks(
+        chosen = choose_benchmarks(
             new, selection.only, "the candidate's", selection.tags, of_several=selection.of_several
         )
         names = [one.name for one in chosen]
-        found = new_suite_finding(subjects[0].name, subjects[1].name, names, selection.not_in_baseline)
-        return self.record.model_copy(update={"findings": [*self.record.findings, found]})
+        finding = new_suite_finding(subjects[0].name, subjects[1].name, names, selection.not_in_baseline)
+        return self.record.model_copy(update={"findings": [*self.record.findings, finding]})
 
-    def _chosen(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
+    def _choose(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
         """Return the benchmarks that were asked for, and the settings, with the part of the suite that they are."""
         known = {one.name for one in lists[0]}
         new = [one for listed in lists[1:] for one in listed if one.name not in known]
         whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
         of_several = selection.of_several
-        chosen = chosen_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
+        chosen = choose_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
         benchmarks, settings = _shared_benchmarks(self.record, lists, chosen), self.record.settings
         if selection.shard is not None:
-            benchmarks, shard = dealt(benchmarks, selection.shard)
+            benchmarks, shard = deal_shard(benchmarks, selection.shard)
             settings = settings.model_copy(update={"shard": shard})
         if selection.control:
             benchmarks.append(benchmarks[0].model_copy(update={"name": CONTROL_NAME, "candidate": 0, "control": True}))
         return benchmarks, settings
 
-    def going_on(self) -> Weighing | Run:
+    def plan_resumed(self) -> Weighing | Run:
         """Return a record that is carried on, with its open benchmarks tried for which there was no time before.
 
         Raises LaunchError if a harness no longer lists its benchmarks, Interrupted.
         """
         if self._harness.lists_first:
-            self.lists()
+            self.list_all()
         stops = dict(enumerate(self.record.stop))
         missed = [
             number
@@ -145,17 +147,17 @@ class Planner:
             return self.record
         begun, benchmarks = self.time.clock(), list(self.record.benchmarks)
         self.time.begin(0, begun)
-        trials = self._trials(shares_starts=False)
+        trials = self._make_trials(shares_starts=False)
         launches = self.record.launches
         for number, one in enumerate(benchmarks):
             if not one.is_untried:
                 trials.known[one.entry or ""] = Amounts(one.loops, one.samples, one.clock)
                 if stops[number] == "interrupted":
-                    self.time.keep(2 * float(launches.taken_ns().sum()) / 1e9 / max(1, len(launches)))
+                    self.time.add_pair_time(2 * float(launches.taken_ns().sum()) / 1e9 / max(1, len(launches)))
         trials.try_all([benchmarks[number] for number in missed])
         for number in missed:
-            benchmarks[number] = _as_tried(benchmarks[number], trials, benchmarks[number].processed)
-            stops[number] = _stop_of(benchmarks[number], trials)
+            benchmarks[number] = _with_amounts(benchmarks[number], trials, benchmarks[number].processed)
+            stops[number] = _stop_reason(benchmarks[number], trials)
         return self.record.model_copy(
             update={
                 "benchmarks": benchmarks,
@@ -169,13 +171,13 @@ class Planner:
         is_free = selection.any_pairing and not selection.own_starts
         return is_free and may_share_starts(self.record, self._harness)
 
-    def _trials(self, *, shares_starts: bool) -> Trials:
+    def _make_trials(self, *, shares_starts: bool) -> Trials:
         settings, harness = self.record.settings, self._harness
         by_process = may_time_processes(settings, harness)
         pilots = Pilots(settings, harness, self._subjects, self._spec, self.runner, self.time, by_process)
         return Trials(pilots, self.watch, shares_starts)
 
-    def _found_best(
+    def _found_settings(
         self, settings: Settings, selection: Selection, trials: Trials, tried: Sequence[Benchmark]
     ) -> dict[str, Any]:
         """Return how those that were tried are to be measured, and for how long, as settings."""
@@ -185,39 +187,39 @@ class Planner:
         if selection.any_pairing and isinstance(self.record, Weighing) and is_better_beside:
             found["pairing"] = "auto"
         if selection.seconds_each is not None and settings.max_time_s is not None:
-            among = len(tried) if settings.shard is None else len(settings.shard.suite)
-            pairs = max(_FEWEST_PAIRS, fewest_pairs(settings.alpha, settings.reserve, max(1, among)))
-            each = [
+            members = len(tried) if settings.shard is None else len(settings.shard.suite)
+            pairs = max(_FEWEST_PAIRS_PLANNED, fewest_pairs(settings.alpha, settings.reserve, max(1, members)))
+            seconds_each = [
                 max(selection.seconds_each, pairs * trials.pilots.pair_s.get(one.entry or "", 0.0)) for one in tried
             ]
-            found["max_time_s"] = max(settings.max_time_s, sum(each))
+            found["max_time_s"] = max(settings.max_time_s, sum(seconds_each))
         return found
 
-    def lists(self, not_in_baseline: str | None = None) -> list[list[Listed]]:
+    def list_all(self, not_in_baseline: str | None = None) -> list[list[Listed]]:
         """Return what each subject lists; nothing for a baseline that fails, if it lacks the file its command names."""
         baseline, *candidates = self._subjects
-        first = self._listed(0, baseline) if not_in_baseline is None else self._listed_if_there(baseline)
-        return [first, *(self._listed(number, subject) for number, subject in enumerate(candidates, 1))]
+        first = self._list(0, baseline) if not_in_baseline is None else self._list_if_present(baseline)
+        return [first, *(self._list(number, subject) for number, subject in enumerate(candidates, 1))]
 
-    def _listed_if_there(self, baseline: Subject) -> list[Listed]:
+    def _list_if_present(self, baseline: Subject) -> list[Listed]:
         if not Path(baseline.program).exists():
             return []
         try:
-            return self._listed(0, baseline)
+            return self._list(0, baseline)
         except LaunchError:
             return []
 
-    def _recognised(self, selection: Selection) -> Planner:
+    def _with_recognised_harness(self, selection: Selection) -> Planner:
         """Return a planner for the same record, with the harness that its programs are of; raises UsageError.
 
         The baseline is not looked at if it lacks the file that the command names.
         """
-        looked_at = self._subjects if selection.not_in_baseline is None else self._subjects[1:]
-        name = recognised_harness([self._spec(subject) for subject in looked_at])
+        subjects = self._subjects if selection.not_in_baseline is None else self._subjects[1:]
+        name = recognised_harness([self._spec(subject) for subject in subjects])
         check_counts(name, counted(self.record.settings.metrics))
-        return self._with(harness=name)
+        return self._with_settings(harness=name)
 
-    def _with(self, **update: str) -> Planner:
+    def _with_settings(self, **update: str) -> Planner:
         settings = self.record.settings.model_copy(update=update)
         return replace(self, record=self.record.model_copy(update={"settings": settings}))
 
@@ -227,7 +229,7 @@ class Planner:
         is_wanted = self._harness.stands_still and "active" in times and "wall" not in times
         return is_wanted and all(can_stand_still(Path(subject.program)) for subject in self._subjects)
 
-    def _listed(self, number: int, subject: Subject) -> list[Listed]:
+    def _list(self, number: int, subject: Subject) -> list[Listed]:
         usual = STATEMENT_REMEDY if subject.is_statement() else LIST_REMEDY
         remedy = missing_file_remedy(subject, self.record.settings) or usual
         target = listing_target(self._harness, self._spec(subject), subject.name, remedy, number)
@@ -267,24 +269,24 @@ def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
     return isinstance(record, Weighing) and harness.shares_starts and is_plain and is_told_apart
 
 
-def _as_tried(benchmark: Benchmark, trials: Trials, processed: Sequence[Processed]) -> Benchmark:
+def _with_amounts(benchmark: Benchmark, trials: Trials, processed: Sequence[Processed]) -> Benchmark:
     """Return a benchmark with what its launches run and process: as the user says, else as its sides tell."""
     entry = benchmark.entry or ""
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
         processed = processed_of(*(trials.pilots.processed.get((place, entry), {}) for place in places))
-    amounts = trials.known.get(entry, Amounts()).beside(benchmark.candidate)
+    amounts = trials.known.get(entry, Amounts()).fields_for_candidate(benchmark.candidate)
     return benchmark.model_copy(update={**amounts, "processed": [*processed]})
 
 
-def _stop_of(benchmark: Benchmark, trials: Trials) -> StopReason:
+def _stop_reason(benchmark: Benchmark, trials: Trials) -> StopReason:
     """Return why a benchmark stopped before it was measured, or `interrupted` if it has not."""
     if benchmark.entry not in trials.known:
         return "time"
     return "failed" if benchmark.entry in trials.failures else "interrupted"
 
 
-def _missed(settings: Settings, trials: Trials) -> list[Finding]:
+def _missed_findings(settings: Settings, trials: Trials) -> list[Finding]:
     """Return a finding that names those that were not reached, unless the timing of the others will do so."""
     return [] if timed(settings.metrics) else not_measured_finding(trials.missed, of_harness=True)
 
@@ -295,10 +297,10 @@ def _shared_benchmarks(
     """Return the chosen benchmarks that both the baseline and a candidate have."""
     candidates = range(1, len(lists)) if len(lists) > 1 else range(1)
     names = [{one.name for one in listed} for listed in lists]
-    several = len(candidates) > 1
+    has_several = len(candidates) > 1
     benchmarks = [
         Benchmark(
-            name=_named(record.subjects[number].name, one.name) if several else one.name,
+            name=_candidate_benchmark_name(record.subjects[number].name, one.name) if has_several else one.name,
             candidate=number if isinstance(record, Weighing) else 1,
             entry=one.name,
             params=one.params,
@@ -309,16 +311,18 @@ def _shared_benchmarks(
         if one.name in names[number]
     ]
     if not benchmarks:
-        raise _nothing_in_common(record, chosen, sorted(set().union(*names[1:])))
+        raise _nothing_in_common_error(record, chosen, sorted(set().union(*names[1:])))
     if len(benchmarks) > MOST_BENCHMARKS:
         raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
     return benchmarks
 
 
-def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs: Sequence[str]) -> MeasurementError:
+def _nothing_in_common_error(
+    record: Weighing | Run, chosen: Sequence[Listed], candidate_names: Sequence[str]
+) -> MeasurementError:
     """Return the error if no candidate has any of the baseline's chosen benchmarks; they have `theirs`."""
     have = "the candidates have" if len(record.subjects) > 2 else "the candidate has"
-    if not theirs:
+    if not candidate_names:
         way_out = ""
     elif all(subject.revision is not None for subject in record.subjects):
         way_out = (
@@ -329,23 +333,23 @@ def _nothing_in_common(record: Weighing | Run, chosen: Sequence[Listed], theirs:
         way_out = "; a benchmark is compared only if it has the same name on both sides"
     return MeasurementError(
         f"there is no benchmark to compare: the baseline has {some_names([one.name for one in chosen])}, and "
-        f"{have} {some_names(theirs) or 'none'}{way_out}"
+        f"{have} {some_names(candidate_names) or 'none'}{way_out}"
     )
 
 
-def _named(candidate: str, listed: str) -> str:
+def _candidate_benchmark_name(candidate: str, listed: str) -> str:
     """Return the name of a benchmark of one of several candidates."""
     return candidate if listed == STATEMENT_NAME else f"{candidate}, {listed}"
 
 
-def _one_sided(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
+def _one_sided_findings(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
     """Return findings on benchmarks that only the baseline or only a candidate has."""
     found = []
     for candidate in range(1, len(lists)):
         name = record.subjects[candidate].name
-        for code, place, one, other in (("removed", "not", 0, candidate), ("added", "only", candidate, 0)):
+        for code, where, side, other in (("removed", "not", 0, candidate), ("added", "only", candidate, 0)):
             known = {listed.name for listed in lists[other]}
-            lonely = [listed.name for listed in lists[one] if listed.name not in known]
-            if lonely:
-                found.append(Finding(code=code, message=f"{place} in {name}, so not compared: {some_names(lonely)}"))
+            names = [listed.name for listed in lists[side] if listed.name not in known]
+            if names:
+                found.append(Finding(code=code, message=f"{where} in {name}, so not compared: {some_names(names)}"))
     return found

@@ -13,7 +13,7 @@ from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.throughput import Processed
 
 if TYPE_CHECKING:
-    from steelyard.design.suite.shards import ShardAsked
+    from steelyard.design.suite.shards import RequestedShard
     from steelyard.subjects.harness import Listed
 
 
@@ -29,7 +29,7 @@ class Selection:
     """Whether the patterns choose from other programs' benchmarks too, which may have what this one lacks."""
     seconds_each: float | None = None
     """How long each may take, if that is more in total than the time limit."""
-    shard: ShardAsked | None = None
+    shard: RequestedShard | None = None
     """Which part of them, if not all."""
     control: bool = False
     """Whether the baseline's first benchmark is weighed against itself."""
@@ -43,7 +43,7 @@ class Selection:
     """What an iteration of each processes, whatever the harness tells of it; empty to take the harness's word."""
 
 
-def chosen_benchmarks(
+def choose_benchmarks(
     listed: Sequence[Listed],
     patterns: Sequence[str],
     whose: str,
@@ -58,12 +58,12 @@ def chosen_benchmarks(
     is left. Patterns that are `of_several` programs may fit none here: then only NothingChosenError is raised, if
     nothing is left.
     """
-    chosen = fitting(listed, patterns, tags)
+    chosen = matching_benchmarks(listed, patterns, tags)
     if not of_several:
         _check_patterns(listed, patterns, whose, tags, new)
     if listed and not chosen:
-        lacking = [one.name for one in fitting(new, patterns, tags)]
-        raise _none_chosen(listed, lacking, whose, tags, of_several=of_several)
+        only_new = [one.name for one in matching_benchmarks(new, patterns, tags)]
+        raise _none_chosen_error(listed, only_new, whose, tags, of_several=of_several)
     return chosen
 
 
@@ -74,22 +74,22 @@ def _check_patterns(
     for pattern in patterns:
         if not fits([*names, *(one.name for one in new)], [left_out_by(pattern) or pattern]):
             within = f"*{(left_out_by(pattern) or pattern).strip('*')}*"
-            part = f"; {within!r} fits a part of a name" if within != "**" and fits(names, [within]) else ""
-            raise UsageError(f"--benchmark {pattern!r} fits none of {whose} benchmarks: {some_names(names)}{part}")
+            hint = f"; {within!r} fits a part of a name" if within != "**" and fits(names, [within]) else ""
+            raise UsageError(f"--benchmark {pattern!r} fits none of {whose} benchmarks: {some_names(names)}{hint}")
     for pattern in tags:
         if not fits([*known, *(tag for one in new for tag in one.tags)], [pattern]):
             raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
 
 
-def _none_chosen(
-    listed: Sequence[Listed], lacking: Sequence[str], whose: str, tags: Sequence[str], *, of_several: bool
+def _none_chosen_error(
+    listed: Sequence[Listed], only_new: Sequence[str], whose: str, tags: Sequence[str], *, of_several: bool
 ) -> UsageError:
     """Return the error for an empty choice; `lacking` are those asked for that only a candidate has."""
-    lacks = f"the baseline lacks what is asked for, {some_names(lacking)}"
+    lacks = f"the baseline lacks what is asked for, {some_names(only_new)}"
     if of_several:
-        why = lacks if lacking else f"none of {whose} benchmarks is among those asked for"
+        why = lacks if only_new else f"none of {whose} benchmarks is among those asked for"
         return NothingChosenError(f"{why}, so it is left out")
-    if lacking:
+    if only_new:
         return UsageError(f"{lacks}: there is nothing to weigh against; steelyard run measures one alone")
     if not tags:
         return UsageError(
@@ -98,17 +98,17 @@ def _none_chosen(
     return UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
 
 
-def tagged_alike(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
+def with_tags_of_all(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
     """Return what each subject lists, a benchmark with the tags that it has in any of them.
 
     A benchmark that a revision tags anew, or no longer, is still weighed by that tag.
     """
-    known: dict[str, dict[str, None]] = {}
+    tags_by_name: dict[str, dict[str, None]] = {}
     for one in chain.from_iterable(lists):
-        known.setdefault(one.name, {}).update(dict.fromkeys(one.tags))
-    return [[replace(one, tags=tuple(known[one.name])) for one in listed] for listed in lists]
+        tags_by_name.setdefault(one.name, {}).update(dict.fromkeys(one.tags))
+    return [[replace(one, tags=tuple(tags_by_name[one.name])) for one in listed] for listed in lists]
 
 
-def fitting(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
+def matching_benchmarks(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
     """Return those that the patterns choose and that fit one of the tags, as far as there are any."""
     return [one for one in listed if is_chosen([one.name], patterns) and (not tags or fits(one.tags, tags))]

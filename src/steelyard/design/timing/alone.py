@@ -63,9 +63,9 @@ class RunMeasurement:
         reasons = [self._stop_reasons.get(number, reason) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
         self._findings += self._recorder.not_reached_findings(self._header.benchmarks, reasons)
-        self._findings += self._recorder.said.findings(self._header)
+        self._findings += self._recorder.stderr_notes.findings(self._header)
         self._findings += self._recorder.files.findings()
-        self._findings += self._recorder.runner.survivors()
+        self._findings += self._recorder.runner.survivor_findings()
         return self._header.model_copy(
             update={
                 "stop": reasons,
@@ -87,7 +87,7 @@ class RunMeasurement:
                 benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stop_reasons
             ]
             if number == warm_up > 0:
-                self._recorder.files.look()
+                self._recorder.files.note_states()
             for benchmark in round_order(self._settings.seed, number, open_benchmarks):
                 if not done and self._is_over():
                     return "time"

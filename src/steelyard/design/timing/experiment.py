@@ -10,9 +10,9 @@ from steelyard.design.findings import (
     COLD,
     cold_finding,
     cut_short_finding,
-    each_once,
-    longer_finding,
-    not_again,
+    findings_not_repeated,
+    longer_budget_finding,
+    merge_equal_findings,
     not_quiet_findings,
 )
 from steelyard.design.judging.budgets import count_members
@@ -82,7 +82,7 @@ class Experiment:
             rows_before = len(self._recorder.rows)
             self._warm_up()
             if len(self._recorder.rows) > rows_before:
-                self._recorder.files.look()
+                self._recorder.files.note_states()
             self._standing.tell_allowance()
             for benchmark in self._open:
                 if benchmark.kept >= benchmark.next_look_at and benchmark.stop is None:
@@ -363,16 +363,20 @@ class Experiment:
     def _named_pairing_findings(self) -> list[Finding]:
         """Return why pairs ran one after the other; of several benchmarks, with the names of those that did."""
         has_several = sum(not benchmark.control for benchmark in self._open) > 1
-        return each_once(self._pairing_findings) if has_several else [finding for _, finding in self._pairing_findings]
+        return (
+            merge_equal_findings(self._pairing_findings)
+            if has_several
+            else [finding for _, finding in self._pairing_findings]
+        )
 
     def _not_quiet_findings(self) -> list[Finding]:
         return not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
 
     def _final_record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
-        said_findings = self._recorder.said.findings(self._header)
+        said_findings = self._recorder.stderr_notes.findings(self._header)
         renewed_codes = {COLD, *(SAID if said_findings else ())}  # said anew, as it has been carried on since
-        kept_findings = not_again(self._header.findings, self._pairing_findings)
+        kept_findings = findings_not_repeated(self._header.findings, self._pairing_findings)
         return self._header.model_copy(
             update={
                 "stop": stop,
@@ -384,11 +388,11 @@ class Experiment:
                     *(one for one in self._starts.findings if one not in self._header.findings),
                     *(one for one in self._not_quiet_findings() if one not in kept_findings),
                     *self._cold_findings(stop),
-                    *(longer_finding(self._settings) if self._pace.budget.is_extended else ()),
+                    *(longer_budget_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached_findings(self._header.benchmarks, stop),
                     *said_findings,
                     *(one for one in self._recorder.files.findings() if one not in kept_findings),
-                    *self._recorder.runner.survivors(),
+                    *self._recorder.runner.survivor_findings(),
                 ],
                 "launches": self._recorder.rows.launches(),
             }

@@ -13,11 +13,11 @@ from typing import Protocol
 
 from steelyard.design.findings import cold_finding, not_measured_finding
 from steelyard.design.named_files import NamedFiles
-from steelyard.design.preliminaries import start_ns
+from steelyard.design.preliminaries import shell_start_ns
 from steelyard.design.runner.runner import TIMER, LaunchSeries, Reading, Runner
 from steelyard.design.runner.target import Shared, Target
 from steelyard.design.runner.targets import Targets
-from steelyard.design.said import Said
+from steelyard.design.stderr_notes import StderrNotes
 from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
@@ -80,7 +80,7 @@ class Recorder:
     then something else has to be done or measured in between."""
     watched: Watched = field(default_factory=Watched)
     """What is seen of the machine meanwhile, if anybody looks."""
-    said: Said = field(default_factory=Said)
+    stderr_notes: StderrNotes = field(default_factory=StderrNotes)
     """What launches other than warm-ups wrote to standard error."""
     files: NamedFiles = field(default_factory=NamedFiles)
     """The files that the commands name."""
@@ -179,7 +179,7 @@ class Recorder:
     def _time_empty_shell(self) -> None:
         """Measure what the launches of the coming pair have in common besides the commands: the start of a shell."""
         if self.targets.empty_shell is not None:
-            self._shell_starts_ns.append(start_ns(self.runner.run(self.targets.empty_shell)))
+            self._shell_starts_ns.append(shell_start_ns(self.runner.run(self.targets.empty_shell)))
 
     def _target(self, place: Place, longest_s: float | None) -> Target:
         draw = Draw(place.hash_seed, place.padding_bytes, place.layout)
@@ -215,7 +215,7 @@ class Recorder:
         self.rows.append(row)
         self._note_row(row)
         if ROLES[place.role] != WARM_UP:
-            self.said.take(place.benchmark, place.side, measured)
+            self.stderr_notes.take(place.benchmark, place.side, measured)
         return row
 
     def discard_pair(self, benchmark: int, pair: int) -> None:

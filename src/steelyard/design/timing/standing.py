@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import expm1, isfinite
 
-from steelyard.design.inside import told_what_is_inside
+from steelyard.design.benchmarks_inside import with_harness_hint
 from steelyard.design.runner.targets import first_limit_s
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.pace import Pace
@@ -57,7 +57,7 @@ class Standing:
             self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited, budget.spent_s
         )
         if sentence is not None and first.stop is None:
-            told = told_what_is_inside(sentence, self.header) if each_s > _LONG_PAIR_S else sentence
+            told = with_harness_hint(sentence, self.header) if each_s > _LONG_PAIR_S else sentence
             self.watch(replace(self._progress(first), allowance=told))
 
     def _preparing_s(self, each_s: float) -> float:

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from steelyard.design.findings import some_names
 from steelyard.design.outcome import derive
-from steelyard.design.unpaired.runs import counted_differently, left_out, shared_benchmarks
+from steelyard.design.unpaired.runs import counting_conditions_findings, shared_benchmarks, unshared_findings
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 
-_OF_CACHES = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
+_CACHE_FLAGS = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
 
 
 def compare_counts(
@@ -25,7 +25,7 @@ def compare_counts(
     Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless forced),
     and for runs with no benchmark in common.
     """
-    differences = list(_mixture(baseline, candidate, metrics))
+    differences = list(_counting_differences(baseline, candidate, metrics))
     if differences and not force:
         raise UsageError(
             f"A and B were counted differently: {'; '.join(differences)}. Such counts differ by more than most "
@@ -43,24 +43,24 @@ def compare_counts(
         seconds=baseline.seconds + candidate.seconds,
         findings=[
             *(Finding(code="mixture", message=f"counted differently: {what}") for what in differences),
-            *_of_other_iterations(baseline, candidate, shared),
-            *counted_differently(baseline, candidate),
-            *left_out(baseline, candidate, shared),
+            *_iterations_findings(baseline, candidate, shared),
+            *counting_conditions_findings(baseline, candidate),
+            *unshared_findings(baseline, candidate, shared),
         ],
         launches=Launches(),
-        counting=_together(baseline, candidate, shared),
+        counting=_joint_counting(baseline, candidate, shared),
     )
     return derive(record)  # type: ignore[return-value] # as it was given
 
 
-def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]:
+def _counting_differences(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]:
     one, other = _counting(baseline), _counting(candidate)
-    flags = _flags(one, metrics), _flags(other, metrics)
+    flags = _relevant_flags(one, metrics), _relevant_flags(other, metrics)
     for what, mine, theirs in (
         ("tool", one.tool.tool, other.tool.tool),
         ("Valgrind's version", one.tool.version, other.tool.version),
-        ("flags", _unlike(*flags), _unlike(*reversed(flags))),
-        ("what begins to count", *(_beginning(run) for run in (baseline, candidate))),
+        ("flags", _flags_of_one_alone(*flags), _flags_of_one_alone(*reversed(flags))),
+        ("what begins to count", *(_counting_start(run) for run in (baseline, candidate))),
         ("loops", *(run.settings.counting and run.settings.counting.loops for run in (baseline, candidate))),
         ("weights", *(_weights(run, metrics) for run in (baseline, candidate))),
     ):
@@ -71,7 +71,7 @@ def _mixture(baseline: Run, candidate: Run, metrics: list[str]) -> Iterator[str]
             yield f"another {name}"
 
 
-def _beginning(run: Run) -> str:
+def _counting_start(run: Run) -> str:
     """Return where counting begins, as an option: Valgrind has one flag for both."""
     settings = run.settings.counting or CountSettings()
     return "--body" if settings.body else "--after-start" if settings.after_start else "the launch"
@@ -87,14 +87,14 @@ def _counting(run: Run) -> Counting:
     return run.counting
 
 
-def _flags(counting: Counting, metrics: list[str]) -> list[str]:
+def _relevant_flags(counting: Counting, metrics: list[str]) -> list[str]:
     """Return the flags that matter: Cachegrind counts as many instructions whether caches are simulated or not."""
     if counting.tool.tool != "cachegrind" or metrics != ["instructions"]:
         return counting.tool.flags
-    return [flag for flag in counting.tool.flags if not flag.startswith(_OF_CACHES)]
+    return [flag for flag in counting.tool.flags if not flag.startswith(_CACHE_FLAGS)]
 
 
-def _unlike(mine: list[str], theirs: list[str]) -> str:
+def _flags_of_one_alone(mine: list[str], theirs: list[str]) -> str:
     return "" if mine == theirs else " ".join(flag for flag in mine if flag not in theirs) or "none of these"
 
 
@@ -106,7 +106,7 @@ def _iterations(baseline: Run, candidate: Run, pair: tuple[int, int]) -> tuple[i
     return loops[0] or 1, loops[1] or 1
 
 
-def _of_other_iterations(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+def _iterations_findings(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
     """Yield a finding on benchmarks of which A and B counted different numbers of iterations."""
     differ = [
         candidate.benchmarks[pair[1]].name for pair in shared if len({*_iterations(baseline, candidate, pair)}) > 1
@@ -118,7 +118,7 @@ def _of_other_iterations(baseline: Run, candidate: Run, shared: list[tuple[int, 
         )
 
 
-def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Counting:
+def _joint_counting(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Counting:
     counts: list[Count] = []
     functions: list[Functions] = []
     for side, run in enumerate((baseline, candidate)):
@@ -127,31 +127,31 @@ def _together(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> C
         # They become counts of the iterations that the record tells, which are the candidate's.
         ratios = [Fraction(*reversed(_iterations(baseline, candidate, pair))) if side == 0 else 1 for pair in shared]
         counts += [
-            _scaled(count, ratios[place]).model_copy(update={"benchmark": place, "side": side})
+            _scale_count(count, ratios[place]).model_copy(update={"benchmark": place, "side": side})
             for count in counting.counts
             if (place := places.get(count.benchmark)) is not None
         ]
         functions += [
-            _functions_scaled(part, ratios[place]).model_copy(update={"benchmark": place, "side": side})
+            _scale_functions(part, ratios[place]).model_copy(update={"benchmark": place, "side": side})
             for part in counting.functions
             if (place := places.get(part.benchmark)) is not None
         ]
     return Counting(tool=_counting(candidate).tool, counts=counts, functions=functions)
 
 
-def _scaled(count: Count, ratio: Fraction | int) -> Count:
+def _scale_count(count: Count, ratio: Fraction | int) -> Count:
     """Return what a count would be for `ratio` times the iterations."""
     if ratio == 1:
         return count
-    processes = [one.model_copy(update={"events": _times(one.events, ratio)}) for one in count.processes]
-    return count.model_copy(update={"events": _times(count.events, ratio), "processes": processes})
+    processes = [one.model_copy(update={"events": _scale_events(one.events, ratio)}) for one in count.processes]
+    return count.model_copy(update={"events": _scale_events(count.events, ratio), "processes": processes})
 
 
-def _times(events: dict[str, int], ratio: Fraction | int) -> dict[str, int]:
+def _scale_events(events: dict[str, int], ratio: Fraction | int) -> dict[str, int]:
     return {event: round(number * ratio) for event, number in events.items()}
 
 
-def _functions_scaled(part: Functions, ratio: Fraction | int) -> Functions:
+def _scale_functions(part: Functions, ratio: Fraction | int) -> Functions:
     if ratio == 1:
         return part
     events = {event: [round(number * ratio) for number in numbers] for event, numbers in part.events.items()}

@@ -24,9 +24,9 @@ def difference_finding(what: str, one: str, other: str) -> Finding:
     return Finding(code="differs", message=f"{what} differs: {one} in A, {other} in B")
 
 
-def left_out_findings(lonely: Sequence[Sequence[str]]) -> Iterator[Finding]:
+def left_out_findings(unshared: Sequence[Sequence[str]]) -> Iterator[Finding]:
     """Yield findings that name the benchmarks of A, and of B, that the other one lacks."""
-    for side, names in zip(SIDES, lonely, strict=True):
+    for side, names in zip(SIDES, unshared, strict=True):
         if names:
             message = f"measured in {side} only, so not compared: {some_names(names)}"
             yield Finding(code="left-out", message=message)

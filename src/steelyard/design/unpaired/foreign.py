@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.findings import coarse_clock, some_names
+from steelyard.design.findings import coarse_clock_finding, some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import (
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 
 FEWEST_PROCESSES = 40
 # Values in one of these units, alone or per something, come from a clock.
-_TIMES = ("ns", "us", "µs", "ms", "s", "min")
+_TIME_UNITS = ("ns", "us", "µs", "ms", "s", "min")
 # No number can hold the ratio of a larger log-ratio.
-_FARTHEST = 700.0
+_MOST_LOG_RATIO = 700.0
 
-_BY_COMMAND = "hyperfine"
+_FORMAT_NAMING_COMMANDS = "hyperfine"
 """Its benchmarks are called by their commands, which differ where two builds are compared."""
 
 
-def levels(benchmarks: Sequence[ForeignBenchmark]) -> list[Level]:
+def describe_levels(benchmarks: Sequence[ForeignBenchmark]) -> list[Level]:
     """Return a description of each of some benchmarks of an import."""
-    return [described.level for described in _described(benchmarks)]
+    return [described.level for described in _describe(benchmarks)]
 
 
-class _Described(NamedTuple):
+class _DescribedBenchmark(NamedTuple):
     """A benchmark, with the medians of its processes."""
 
     benchmark: ForeignBenchmark
@@ -66,7 +66,7 @@ class _Described(NamedTuple):
     medians: FloatArray
 
 
-def _described(benchmarks: Sequence[ForeignBenchmark]) -> list[_Described]:
+def _describe(benchmarks: Sequence[ForeignBenchmark]) -> list[_DescribedBenchmark]:
     processes = [values for benchmark in benchmarks for values in benchmark.values]
     samples = np.array([len(values) for values in processes])
     counts = np.array([len(benchmark.values) for benchmark in benchmarks])
@@ -74,7 +74,7 @@ def _described(benchmarks: Sequence[ForeignBenchmark]) -> list[_Described]:
     over = zip(*centres(medians, counts), strict=True)
     apart = (np.split(each, np.cumsum(counts)[:-1]) for each in (medians, spreads, samples))
     return [
-        _Described(benchmark, _level(middle, spreads[samples > 1], samples), medians)
+        _DescribedBenchmark(benchmark, _level(middle, spreads[samples > 1], samples), medians)
         for benchmark, middle, medians, spreads, samples in zip(benchmarks, over, *apart, strict=True)
     ]
 
@@ -105,12 +105,12 @@ def compare_foreign(
 
     Raises UsageError for results that cannot be compared: of different tools, machines (unless forced), units.
     """
-    _check(baseline, candidate, force=force)
-    shared = _shared(baseline, candidate)
+    _check_comparable(baseline, candidate, force=force)
+    shared = _shared_benchmarks(baseline, candidate)
     level = alpha / len(shared)
     limits = _Limits(margin, level, same_conditions)
-    findings = [*_differences(baseline, candidate), *_left_out(baseline, candidate, shared)]
-    sides = (_described([pair[side] for pair in shared]) for side in (0, 1))
+    findings = [*_differences(baseline, candidate), *_unshared_findings(baseline, candidate, shared)]
+    sides = (_describe([pair[side] for pair in shared]) for side in (0, 1))
     verdicts = [_verdict(one, other, limits) for one, other in zip(*sides, strict=True)]
     return ForeignReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
 
@@ -128,7 +128,7 @@ def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
     return [mean for (unit, _), changes in kinds.items() for mean in mean_of(unit, changes, independent=False)]
 
 
-def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
+def _check_comparable(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
     if baseline.provenance.format != candidate.provenance.format:
         raise UsageError(
             f"A was measured by {baseline.provenance.tool} and B by {candidate.provenance.tool}, which do not measure "
@@ -141,11 +141,16 @@ def _check(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) 
         )
 
 
-def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[ForeignBenchmark, ForeignBenchmark]]:
+def _shared_benchmarks(
+    baseline: ForeignResults, candidate: ForeignResults
+) -> list[tuple[ForeignBenchmark, ForeignBenchmark]]:
     """Return the benchmarks of both, by name; but a single command with a single one, whatever their names."""
     theirs = {benchmark.name: benchmark for benchmark in candidate.benchmarks}
     shared = [(one, theirs[one.name]) for one in baseline.benchmarks if one.name in theirs]
-    if baseline.provenance.format == _BY_COMMAND and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
+    if (
+        baseline.provenance.format == _FORMAT_NAMING_COMMANDS
+        and len(baseline.benchmarks) == len(candidate.benchmarks) == 1
+    ):
         shared = [(baseline.benchmarks[0], candidate.benchmarks[0])]
     if not shared:
         raise UsageError(
@@ -153,12 +158,16 @@ def _shared(baseline: ForeignResults, candidate: ForeignResults) -> list[tuple[F
             f"B {some_names([one.name for one in candidate.benchmarks])}"
         )
     files = {one.sha256 for one in candidate.provenance.files}
-    both = [one.name for one in baseline.provenance.files if one.sha256 in files]
+    files_in_both = [one.name for one in baseline.provenance.files if one.sha256 in files]
     for one, other in shared:
-        if both and one.name == other.name:
-            several = baseline.provenance.format == _BY_COMMAND and len(baseline.benchmarks) > 1
-            apart = ", or import its commands apart, each by --benchmark" if several else ""
-            raise UsageError(f"{both[0]} is in both A and B: give two that were measured one after the other{apart}")
+        if files_in_both and one.name == other.name:
+            has_several_commands = (
+                baseline.provenance.format == _FORMAT_NAMING_COMMANDS and len(baseline.benchmarks) > 1
+            )
+            hint = ", or import its commands apart, each by --benchmark" if has_several_commands else ""
+            raise UsageError(
+                f"{files_in_both[0]} is in both A and B: give two that were measured one after the other{hint}"
+            )
         _check_unit(one, other)
     return shared
 
@@ -185,14 +194,14 @@ def _differences(baseline: ForeignResults, candidate: ForeignResults) -> Iterato
             yield difference_finding(name, one or "not told", other or "not told")
 
 
-def _left_out(
+def _unshared_findings(
     baseline: ForeignResults, candidate: ForeignResults, shared: list[tuple[ForeignBenchmark, ForeignBenchmark]]
 ) -> Iterator[Finding]:
-    lonely = []
+    unshared = []
     for side, record in enumerate((baseline, candidate)):
-        taken = {pair[side].name for pair in shared}
-        lonely.append([one.name for one in record.benchmarks if one.name not in taken])
-    yield from left_out_findings(lonely)
+        shared_names = {pair[side].name for pair in shared}
+        unshared.append([one.name for one in record.benchmarks if one.name not in shared_names])
+    yield from left_out_findings(unshared)
 
 
 # --- the verdict
@@ -206,16 +215,18 @@ class _Limits(NamedTuple):
     same_conditions: bool
 
 
-def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> ForeignVerdict:
+def _verdict(baseline: _DescribedBenchmark, candidate: _DescribedBenchmark, limits: _Limits) -> ForeignVerdict:
     one, other = baseline.benchmark, candidate.benchmark
     sign = -1 if one.higher_is_better else 1  # the cost is judged: what takes more of it is slower
     sides = _values_of(baseline, sign), _values_of(candidate, sign)
-    hidden = clock_quantisation(baseline.medians, candidate.medians) if one.unit.split("/")[0] in _TIMES else 0.0
+    hidden = clock_quantisation(baseline.medians, candidate.medians) if one.unit.split("/")[0] in _TIME_UNITS else 0.0
     judgement = judge_unpaired(*sides, limits.margin, limits.alpha, quantisation=hidden)
     findings = list(_findings(one, other, judgement, limits))
-    seen = isfinite(judgement.allowance)
-    lower, upper = (judgement.lower, judgement.upper) if seen else _at_least(judgement, limits.alpha)
-    is_bounded = max(-lower, upper) < _FARTHEST
+    is_drift_known = isfinite(judgement.allowance)
+    lower, upper = (
+        (judgement.lower, judgement.upper) if is_drift_known else _interval_with_least_drift(judgement, limits.alpha)
+    )
+    is_bounded = max(-lower, upper) < _MOST_LOG_RATIO
     ends = sorted((expm1(sign * lower), expm1(sign * upper))) if is_bounded else None
     return ForeignVerdict(
         benchmark=other.name,
@@ -224,7 +235,9 @@ def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> Fo
         verdict="undecided" if findings else judgement.verdict,
         change=expm1(sign * judgement.shift.centre),
         interval=(ends[0], ends[1]) if ends else None,
-        block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if seen else None,
+        block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1]))
+        if is_drift_known
+        else None,
         assumed=judgement.floor,
         baseline=baseline.level,
         candidate=candidate.level,
@@ -232,12 +245,12 @@ def _verdict(baseline: _Described, candidate: _Described, limits: _Limits) -> Fo
     )
 
 
-def _values_of(described: _Described, sign: int) -> RunValues:
+def _values_of(described: _DescribedBenchmark, sign: int) -> RunValues:
     """Return its processes as a run that took no longer than it has to: the time between them is not told."""
     return RunValues(sign * np.log(described.medians), min(described.benchmark.seconds or 0.0, FEWEST_SECONDS))
 
 
-def _at_least(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:
+def _interval_with_least_drift(judgement: UnpairedJudgement, alpha: float) -> tuple[float, float]:
     """Return the interval with the least drift in it, where more cannot be ruled out: shown, but never judged."""
     allowance = least_allowance(judgement.floor, alpha) + judgement.quantisation
     return judgement.shift.lower - allowance, judgement.shift.upper + allowance
@@ -263,7 +276,7 @@ def _findings(
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
-    elif judgement.verdict == "undecided" and (coarse := coarse_clock(judgement.quantisation, limits.margin)):
+    elif judgement.verdict == "undecided" and (coarse := coarse_clock_finding(judgement.quantisation, limits.margin)):
         yield coarse
     elif judgement.verdict != "undecided" and not limits.same_conditions:
         yield Finding(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock, some_names
+from steelyard.design.findings import coarse_clock_finding, some_names
 from steelyard.design.judging.judgement import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import Change, mean_of
@@ -39,10 +39,10 @@ from steelyard.stats.unpaired import (
 
 # For a launch with threads or children, only the machine's pressure tells how long something waited, and it may have
 # been others that did: no more than this share of a launch is put down to it.
-_MOST_PRESSURE = 0.9
+_MOST_PRESSURE_SHARE = 0.9
 
 
-_FACTS = {
+_MACHINE_FIELDS = {
     "processor": "cpu_model",
     "microcode": "microcode",
     "memory": "memory_bytes",
@@ -53,7 +53,7 @@ _FACTS = {
     "clock source": "clock_source",
     "address randomisation": "aslr",
 }
-_SETTINGS = {
+_SETTINGS_FIELDS = {
     "--cpu": "cpu",
     "--repeat": "repeat",
     "--stdin": "stdin",
@@ -69,12 +69,12 @@ _SETTINGS = {
     "working directory": "directory",
 }
 # Counts do not depend on these.
-_OF_TIMES = ("cpu", "repeat", "output", "warm_up", "heap_shuffle", "isolate")
-_PATH = "program's path"
-_SUBJECT = {"command": "command", _PATH: "program", "--shell": "shell"}
+_TIMING_SETTINGS = ("cpu", "repeat", "output", "warm_up", "heap_shuffle", "isolate")
+_PROGRAM_PATH = "program's path"
+_SUBJECT_FIELDS = {"command": "command", _PROGRAM_PATH: "program", "--shell": "shell"}
 
 
-def run_of(record: Weighing | Run | ForeignResults, path: Path) -> Run:
+def require_run(record: Weighing | Run | ForeignResults, path: Path) -> Run:
     """Return the run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
     if isinstance(record, ForeignResults):
         raise UsageError(
@@ -106,19 +106,21 @@ def compare_runs(
     machines (unless forced), for a run and itself, and for runs with no benchmark in common; MeasurementError where
     the first metric is undefined.
     """
-    _check(baseline, candidate, force=force)
+    _check_comparable(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
     parts = [by_benchmark(run) for run in (baseline, candidate)]
     views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
     shared = [places for places in shared if _is_measured(*views[places], places)] or shared
     findings = [
         *_differences(baseline, candidate),
-        *_clocks(baseline, candidate, shared),
-        *left_out(baseline, candidate, shared),
+        *_clock_differences(baseline, candidate, shared),
+        *unshared_findings(baseline, candidate, shared),
     ]
-    wanted = metrics or baseline.settings.metrics
+    requested_metrics = metrics or baseline.settings.metrics
     level = alpha / len(shared)
-    verdicts = [_verdict(views[places], places, metric, margin, level) for places in shared for metric in wanted]
+    verdicts = [
+        _verdict(views[places], places, metric, margin, level) for places in shared for metric in requested_metrics
+    ]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
 
 
@@ -130,7 +132,7 @@ def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
     return [mean for metric, changes in metrics.items() for mean in mean_of(metric, changes, independent=False)]
 
 
-def _check(baseline: Run, candidate: Run, *, force: bool) -> None:
+def _check_comparable(baseline: Run, candidate: Run, *, force: bool) -> None:
     if (baseline.created, baseline.launches) == (candidate.created, candidate.launches):
         raise UsageError("A and B are the same run: give two that were measured one after the other")
     if baseline.machine.key != candidate.machine.key and not force:
@@ -154,7 +156,7 @@ def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
         return [(0, 0)]
     mine, theirs = (
         {benchmark.name: place for place, benchmark in enumerate(run.benchmarks) if place not in failed}
-        for run, failed in ((baseline, _failed(baseline)), (candidate, _failed(candidate)))
+        for run, failed in ((baseline, _failed_places(baseline)), (candidate, _failed_places(candidate)))
     )
     shared = [(place, theirs[name]) for name, place in mine.items() if name in theirs]
     if not shared:
@@ -165,7 +167,7 @@ def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
     return shared
 
 
-def _failed(run: Run) -> set[int]:
+def _failed_places(run: Run) -> set[int]:
     return {place for place, reason in enumerate(run.stop) if reason == "failed"}
 
 
@@ -177,60 +179,62 @@ def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool
 # --- what differs between the two
 
 
-def left_out(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+def unshared_findings(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
     """Yield findings that name the benchmarks that only one of the two has measured."""
-    lonely = []
+    unshared = []
     for side, run in enumerate((baseline, candidate)):
-        taken = {places[side] for places in shared} | _failed(run)
-        lonely.append([benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in taken])
-    yield from left_out_findings(lonely)
+        shared_places = {places[side] for places in shared} | _failed_places(run)
+        unshared.append(
+            [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in shared_places]
+        )
+    yield from left_out_findings(unshared)
 
 
 def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
     if baseline.machine.key != candidate.machine.key:
         yield other_machine_finding()
     sources: tuple[tuple[dict[str, str], object, object], ...] = (
-        (_FACTS, baseline.machine, candidate.machine),
-        (_SETTINGS, baseline.settings, candidate.settings),
+        (_MACHINE_FIELDS, baseline.machine, candidate.machine),
+        (_SETTINGS_FIELDS, baseline.settings, candidate.settings),
         ({"Steelyard version": "tool"}, baseline, candidate),
     )
-    yield from _of_subjects(baseline.subjects[0], candidate.subjects[0])
+    yield from _subject_differences(baseline.subjects[0], candidate.subjects[0])
     for names, one, other in sources:
-        yield from _of_fields(names, one, other)
+        yield from _field_differences(names, one, other)
     if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
         yield from _difference("program's digest (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
-    yield from _of_variables(baseline, candidate)
+    yield from _variable_differences(baseline, candidate)
 
 
-def _of_subjects(one: Subject, other: Subject) -> Iterator[Finding]:
-    names = dict(_SUBJECT)
+def _subject_differences(one: Subject, other: Subject) -> Iterator[Finding]:
+    names = dict(_SUBJECT_FIELDS)
     if one.revision is not None and other.revision is not None:
-        del names[_PATH]  # the folders that builds are kept in always differ, in paths of one length
+        del names[_PROGRAM_PATH]  # the folders that builds are kept in always differ, in paths of one length
         yield from _difference("--build", one.revision.build, other.revision.build)
-    yield from _of_fields(names, one, other)
+    yield from _field_differences(names, one, other)
 
 
-def counted_differently(baseline: Run, candidate: Run) -> Iterator[Finding]:
+def counting_conditions_findings(baseline: Run, candidate: Run) -> Iterator[Finding]:
     """Yield what differs, beside the programs, of what counts depend on: the work, and what libraries choose by."""
-    yield from _of_fields({"processor": "cpu_model"}, baseline.machine, candidate.machine)
-    yield from _of_fields({"--shell": "shell"}, baseline.subjects[0], candidate.subjects[0])
-    names = {what: field for what, field in _SETTINGS.items() if field not in _OF_TIMES}
-    yield from _of_fields(names, baseline.settings, candidate.settings)
-    yield from _of_variables(baseline, candidate)
+    yield from _field_differences({"processor": "cpu_model"}, baseline.machine, candidate.machine)
+    yield from _field_differences({"--shell": "shell"}, baseline.subjects[0], candidate.subjects[0])
+    names = {what: field for what, field in _SETTINGS_FIELDS.items() if field not in _TIMING_SETTINGS}
+    yield from _field_differences(names, baseline.settings, candidate.settings)
+    yield from _variable_differences(baseline, candidate)
 
 
-def _of_fields(names: dict[str, str], one: object, other: object) -> Iterator[Finding]:
+def _field_differences(names: dict[str, str], one: object, other: object) -> Iterator[Finding]:
     for what, field in names.items():
         yield from _difference(what, getattr(one, field), getattr(other, field))
 
 
-def _of_variables(baseline: Run, candidate: Run) -> Iterator[Finding]:
+def _variable_differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
     changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
     if changed:  # their values may be secrets
         yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")
 
 
-def _clocks(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
+def _clock_differences(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
     """Yield findings on benchmarks that were timed in different ways."""
     for mine, theirs in shared:
         name = candidate.benchmarks[theirs].name
@@ -252,10 +256,10 @@ def _difference(what: str, one: object, other: object) -> Iterator[Finding]:
         one, other = ([item for item in mine if item not in rest] for mine, rest in ((one, other), (other, one)))
         if not one and not other:
             one, other = "one order", "another order"
-    yield difference_finding(what, _shown(one), _shown(other))
+    yield difference_finding(what, _value_text(one), _value_text(other))
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none of these"
     return "none" if value is None or value == "" else str(value)
@@ -273,38 +277,47 @@ def _changed_variables(one: dict[str, str | None], other: dict[str, str | None])
 def _verdict(
     runs: tuple[Run, Run], places: tuple[int, int], metric: str, margin: float, alpha: float
 ) -> UnpairedVerdict:
-    used = [_used(run, place) for run, place in zip(runs, places, strict=True)]
-    shown = _used_metric(runs, used, metric)
-    values = [_values(run, chosen, shown) for run, chosen in zip(runs, used, strict=True)]
-    one, other = _positive(*values, metric=shown)
+    used = [_judged_positions(run, place) for run, place in zip(runs, places, strict=True)]
+    shown_metric = _used_metric(runs, used, metric)
+    values = [_values(run, chosen, shown_metric) for run, chosen in zip(runs, used, strict=True)]
+    one, other = _positive_values(*values, metric=shown_metric)
     sides = [
-        RunValues(np.log(each), seconds_of(run.launches, chosen), _unwaited(run, chosen) if shown == "wall" else None)
+        RunValues(
+            np.log(each),
+            seconds_of(run.launches, chosen),
+            _log_times_without_waits(run, chosen) if shown_metric == "wall" else None,
+        )
         for each, run, chosen in zip((one, other), runs, used, strict=True)
     ]
-    little = little_memory_finding(float(np.median(side)) for side in (one, other)) if shown == "max_rss" else None
-    hidden = hidden_by_clock(runs[0].launches, int(used[0][0]), shown, one, other)
+    little_memory = (
+        little_memory_finding(float(np.median(side)) for side in (one, other)) if shown_metric == "max_rss" else None
+    )
+    hidden = hidden_by_clock(runs[0].launches, int(used[0][0]), shown_metric, one, other)
     judgement = judge_unpaired(sides[0], sides[1], margin, alpha, quantisation=hidden)
     known = isfinite(judgement.upper - judgement.lower)
     return UnpairedVerdict(
         benchmark=runs[1].benchmarks[places[1]].name,
-        metric=shown,
+        metric=shown_metric,
         verdict=judgement.verdict,
         change=expm1(judgement.shift.centre),
         interval=(expm1(judgement.lower), expm1(judgement.upper)) if known else None,
         block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if known else None,
         assumed=judgement.floor,
         resolution=expm1(resolution(judgement, margin)) if known else None,
-        baseline=with_rate(describe_side(one), runs[0].benchmarks[places[0]].processed, shown, 0),
-        candidate=with_rate(describe_side(other), runs[1].benchmarks[places[1]].processed, shown, 0),
-        findings=[*_findings(metric, shown, judgement, sides, margin), *([little] if little else [])],
+        baseline=with_rate(describe_side(one), runs[0].benchmarks[places[0]].processed, shown_metric, 0),
+        candidate=with_rate(describe_side(other), runs[1].benchmarks[places[1]].processed, shown_metric, 0),
+        findings=[
+            *_findings(metric, shown_metric, judgement, sides, margin),
+            *([little_memory] if little_memory else []),
+        ],
     )
 
 
-def _used(run: Run, benchmark: int) -> list[int]:
-    chosen: list[int] = run.launches.judged(benchmark).tolist()
-    if not chosen:
+def _judged_positions(run: Run, benchmark: int) -> list[int]:
+    positions: list[int] = run.launches.judged(benchmark).tolist()
+    if not positions:
         raise UsageError("one of the runs has no launch that was measured to its end: measure it again")
-    return chosen
+    return positions
 
 
 def _used_metric(runs: tuple[Run, Run], used: list[list[int]], metric: str) -> str:
@@ -319,7 +332,7 @@ def _values(run: Run, chosen: list[int], metric: str) -> FloatArray:
     return of_one_process(run.launches.metric(metric)[chosen], metric, run.settings.repeat)
 
 
-def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[FloatArray, FloatArray]:
+def _positive_values(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[FloatArray, FloatArray]:
     if np.isnan(one).any() or np.isnan(other).any():
         raise MeasurementError(f"{metric} could not be measured in one of the runs: choose --metric wall")
     if not one.any() and not other.any():
@@ -331,11 +344,11 @@ def _positive(one: FloatArray, other: FloatArray, *, metric: str) -> tuple[Float
     return one, other
 
 
-def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
+def _log_times_without_waits(run: Run, chosen: list[int]) -> FloatArray | None:
     """Return the logs of wall time without waits for a processor; None if the machine cannot tell."""
     launches = run.launches
     wall = launches.column("wall_ns")[chosen] - launches.of_shell_ns()[chosen]
-    pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE * wall)
+    pressed = np.minimum(launches.column("pressure_ns")[chosen], _MOST_PRESSURE_SHARE * wall)
     waited = np.where(launches.knows_waits()[chosen], launches.waited_ns()[chosen], pressed)
     rest = (wall - waited) / run.settings.repeat
     if launches.samples:
@@ -345,22 +358,22 @@ def _unwaited(run: Run, chosen: list[int]) -> FloatArray | None:
     return None if np.isnan(rest).any() or (rest <= 0).any() else np.log(rest)
 
 
-def _longer(seconds_each: int) -> str:
+def _measure_longer_remedy(seconds_each: int) -> str:
     return f"measure both for longer, each with --max-time {seconds_each}"
 
 
 def _findings(
-    asked: str, shown: str, judgement: UnpairedJudgement, sides: list[RunValues], margin: float
+    requested_metric: str, shown_metric: str, judgement: UnpairedJudgement, sides: list[RunValues], margin: float
 ) -> Iterator[Finding]:
-    if asked != shown:
+    if requested_metric != shown_metric:
         yield Finding(
             code="metric-fallback",
             message="in one of the runs other threads or child processes did some of the work, or the machine does not "
             "tell how long a process waits for a processor: wall time was judged in both instead of active",
         )
-    if caution := METRICS[shown].caution:
+    if caution := METRICS[shown_metric].caution:
         yield Finding(code=NOISY_METRIC, message=caution)
-    if coarse := coarse_clock(judgement.quantisation, margin):
+    if coarse := coarse_clock_finding(judgement.quantisation, margin):
         yield coarse
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
     if fewest < FEWEST_LAUNCHES or shortest < FEWEST_SECONDS:
@@ -372,7 +385,7 @@ def _findings(
         yield Finding(
             code="cannot-tell",
             message=f"the shorter run {short} how its level wanders, so no verdict can be given",
-            remedy=_longer(ceil(max(3 * SHORT_SECONDS, 2 * FEWEST_LAUNCHES * longest))),
+            remedy=_measure_longer_remedy(ceil(max(3 * SHORT_SECONDS, 2 * FEWEST_LAUNCHES * longest))),
         )
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few launches can never show anything at so small an --alpha")
@@ -381,7 +394,7 @@ def _findings(
             code="short-run",
             message=f"the shorter run took {shortest:.1f} s: less than {SHORT_SECONDS:.0f} s does not show how a "
             "machine drifts, so more drift is assumed",
-            remedy=_longer(ceil(3 * SHORT_SECONDS)),
+            remedy=_measure_longer_remedy(ceil(3 * SHORT_SECONDS)),
         )
     if judgement.waiting:
         yield Finding(

@@ -24,52 +24,56 @@ from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, next_look
 
 # What the end of a budget finds, and the next end finds anew.
-_OF_THE_END = (COLD, "longer", "cut-short")
+_CODES_OF_THE_END = (COLD, "longer", "cut-short")
 
 
 @dataclass(frozen=True)
-class More:
+class ExtraBudget:
     """Another budget for a weighing whose own has ended, to be added to it."""
 
     seconds: float | None
     pairs: int | None
 
 
-def going_on(record: Weighing, path: Path, more: More) -> Weighing:
+def with_extra_budget(record: Weighing, path: Path, more: ExtraBudget) -> Weighing:
     """Return the record with its undecided benchmarks open, and with `more` of a budget for them.
 
     Raises UsageError if nothing is undecided, or nothing is left of alpha.
     """
-    _refuse_others(record, path, more)
+    _check_has_ended(record, path, more)
     metric = timed(record.settings.metrics)[0]
     views = by_benchmark(record)
     pairs = [MetricPairs(view.launches, number, metric).count() for number, view in enumerate(views)]
-    undecided = _undecided(record, views, metric)
+    undecided = _undecided_numbers(record, views, metric)
     if not undecided:
         raise UsageError(f"{path} has a verdict on all that was measured: look at it with steelyard show")
-    opened = [number for number in undecided if _may_go_on(record, number, pairs[number])]
+    opened = [number for number in undecided if _has_alpha_left(record, number, pairs[number])]
     if not opened:
         raise UsageError(f"{path} spent all of its alpha and kept none for going on: weigh again")
-    opened += [number for number, one in enumerate(record.benchmarks) if one.control and record.stop[number] in _ENDED]
+    opened += [
+        number
+        for number, one in enumerate(record.benchmarks)
+        if one.control and record.stop[number] in _REASONS_TO_EXTEND
+    ]
     benchmarks = list(record.benchmarks)
     for number in opened:
-        benchmarks[number] = _reopened(record, number, pairs[number])
+        benchmarks[number] = _reopened_benchmark(record, number, pairs[number])
     places = [(pairs[number], budgets_of(record.settings, benchmarks[number])) for number in opened]
     return record.model_copy(
         update={
-            "settings": _with_more(record, more, places),
+            "settings": _extended_settings(record, more, places),
             "benchmarks": benchmarks,
             "stop": ["interrupted" if number in opened else reason for number, reason in enumerate(record.stop)],
-            "findings": _lasting(record),
+            "findings": _lasting_findings(record),
             "derived": None,
         }
     )
 
 
-_ENDED: tuple[StopReason, ...] = (*BUDGET_ENDS, "futile", "decided")
+_REASONS_TO_EXTEND: tuple[StopReason, ...] = (*BUDGET_ENDS, "futile", "decided")
 
 
-def _refuse_others(record: Weighing, path: Path, more: More) -> None:
+def _check_has_ended(record: Weighing, path: Path, more: ExtraBudget) -> None:
     if record.parts:
         raise UsageError(f"{path} was merged from several weighings: carry each of them on, and merge them again")
     if "interrupted" in record.stop:
@@ -79,13 +83,15 @@ def _refuse_others(record: Weighing, path: Path, more: More) -> None:
             f"{path} was interrupted, and has the rest of its own budget: leave {options} out, and give it more when "
             "that has ended"
         )
-    if not any(reason in _ENDED for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
+    if not any(reason in _REASONS_TO_EXTEND for reason in record.stop) or (
+        "failed" in record.stop and not record.settings.harness
+    ):
         raise UsageError(f"{path} has failed: look at it with steelyard show, and weigh again")
     if not timed(record.settings.metrics):
         raise UsageError(f"{path} was counted, and more counts of the same programs would say the same: weigh again")
 
 
-def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int]:
+def _undecided_numbers(record: Weighing, views: list[Weighing], metric: str) -> list[int]:
     members = [
         number
         for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
@@ -99,28 +105,30 @@ def _undecided(record: Weighing, views: list[Weighing], metric: str) -> list[int
     ]
 
 
-def _may_go_on(record: Weighing, number: int, pairs: int) -> bool:
+def _has_alpha_left(record: Weighing, number: int, pairs: int) -> bool:
     """Whether any alpha is left for a benchmark; one that was futile stopped before the end of its budget."""
     budgets = budgets_of(record.settings, record.benchmarks[number])
     return record.stop[number] not in BUDGET_ENDS or budgets.may_go_on_after(pairs)
 
 
-def _reopened(record: Weighing, number: int, pairs: int) -> Benchmark:
+def _reopened_benchmark(record: Weighing, number: int, pairs: int) -> Benchmark:
     """Return a benchmark that notes where its first budget ended."""
-    one = record.benchmarks[number]
-    if one.ended is not None:
-        return one
-    return one.model_copy(update={"ended": pairs if record.stop[number] in BUDGET_ENDS else 0})
+    benchmark = record.benchmarks[number]
+    if benchmark.ended is not None:
+        return benchmark
+    return benchmark.model_copy(update={"ended": pairs if record.stop[number] in BUDGET_ENDS else 0})
 
 
-def _with_more(record: Weighing, more: More, places: Sequence[tuple[int, Budgets]]) -> Settings:
+def _extended_settings(record: Weighing, more: ExtraBudget, places: Sequence[tuple[int, Budgets]]) -> Settings:
     """Return the settings with the budget in all: what was used and what is added, pairs up to the next look.
 
     `places` are, for each open benchmark, its pairs so far and what they have spent.
     """
-    wanted = 0 if more.pairs is None else more.pairs
+    more_pairs = 0 if more.pairs is None else more.pairs
     budget = {
-        "pairs": None if not wanted else max(next_look(pairs + wanted - 1, budgets) for pairs, budgets in places),
+        "pairs": None
+        if not more_pairs
+        else max(next_look(pairs + more_pairs - 1, budgets) for pairs, budgets in places),
         "max_time_s": None if more.seconds is None else used_s(record) + more.seconds,
         "longest_time_s": None,
     }
@@ -132,13 +140,13 @@ def used_s(record: Weighing | Run) -> float:
     return record.preparing_s + max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
 
 
-def _lasting(record: Weighing) -> list[Finding]:
+def _lasting_findings(record: Weighing) -> list[Finding]:
     """Return the findings, without those that will be found anew or no longer hold."""
-    reached = set(record.launches.benchmark)
+    measured = set(record.launches.benchmark)
     missed = [
         one.name
         for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
-        if reason == "time" and number not in reached
+        if reason == "time" and number not in measured
     ]
-    over = not_measured_finding(missed, of_harness=record.settings.harness is not None)
-    return [finding for finding in record.findings if finding.code not in _OF_THE_END and finding not in over]
+    outdated = not_measured_finding(missed, of_harness=record.settings.harness is not None)
+    return [finding for finding in record.findings if finding.code not in _CODES_OF_THE_END and finding not in outdated]

@@ -18,12 +18,12 @@ from steelyard.subjects.responses import runs_pytest
 INSIDE = "benchmarks-inside"
 # Harnesses run a benchmark for half a second or more, and a quick look by our own takes this long to start; a command
 # that ends sooner was not asked to measure.
-_SHORTEST_NS = 150_000_000
+_SHORTEST_LAUNCH_NS = 150_000_000
 # Without these words, programs of these harnesses run their tests, and a benchmark once or not at all.
-_ASKED_BY = {"go": "-test.bench", "criterion": "--bench", "divan": "--bench"}
-_WAY_INSIDE = f"--harness {AUTO} measures the benchmarks inside them"
+_BENCHMARK_OPTIONS = {"go": "-test.bench", "criterion": "--bench", "divan": "--bench"}
+_HARNESS_REMEDY = f"--harness {AUTO} measures the benchmarks inside them"
 # With these, pytest-benchmark runs each body once, or not at all.
-_WITHOUT_MEASURING = ("--benchmark-disable", "--benchmark-skip")
+_OPTIONS_WITHOUT_MEASURING = ("--benchmark-disable", "--benchmark-skip")
 
 
 def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
@@ -33,59 +33,64 @@ def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
     """
     launches = record.launches
     is_known = any(finding.code == INSIDE for finding in record.findings)
-    if is_known or not len(launches) or np.median(launches.taken_ns()) < _SHORTEST_NS or not (name := _harness(record)):
+    if (
+        is_known
+        or not len(launches)
+        or np.median(launches.taken_ns()) < _SHORTEST_LAUNCH_NS
+        or not (name := _common_harness(record))
+    ):
         return record
     commands = dict.fromkeys(one.command for one in record.subjects)
     finding = Finding(
         code=INSIDE,
-        message=f"this measures whole programs of the harness {name}, {_what_they_do(name, record)}: "
+        message=f"this measures whole programs of the harness {name}, {_describe_launches(name, record)}: "
         f"{some_names([*commands])}",
-        remedy=_WAY_INSIDE,
+        remedy=_HARNESS_REMEDY,
     )
     return record.model_copy(update={"findings": [*record.findings, finding]})
 
 
-def _what_they_do(name: str, record: Weighing | Run) -> str:
-    word = _ASKED_BY.get(name)
-    if word is None or any(one.startswith(word) for subject in record.subjects for one in subject.argv):
+def _describe_launches(name: str, record: Weighing | Run) -> str:
+    option = _BENCHMARK_OPTIONS.get(name)
+    if option is None or any(one.startswith(option) for subject in record.subjects for one in subject.argv):
         return "which gives each benchmark about the same time, however fast it is"
-    return f"which measures no benchmark without {word}, but tests"
+    return f"which measures no benchmark without {option}, but tests"
 
 
-def told_what_is_inside(sentence: str, record: Weighing | Run) -> str:
+def with_harness_hint(sentence: str, record: Weighing | Run) -> str:
     """Return a sentence about commands that take long, with another one if a harness knows all of them."""
-    name = _harness(record)
-    return f"{sentence.rstrip('.')}. They are programs of the harness {name}: {_WAY_INSIDE}" if name else sentence
+    name = _common_harness(record)
+    return f"{sentence.rstrip('.')}. They are programs of the harness {name}: {_HARNESS_REMEDY}" if name else sentence
 
 
-def too_long_for(error: SteelyardError | None, record: Weighing | Run) -> SteelyardError | None:
+def with_harness_hint_if_too_long(error: SteelyardError | None, record: Weighing | Run) -> SteelyardError | None:
     """Return the error, with what is inside commands that took too long before anything was measured."""
     if not isinstance(error, TookTooLongError) or len(record.launches):
         return error
-    return TookTooLongError(told_what_is_inside(str(error), record), error.subject)
+    return TookTooLongError(with_harness_hint(str(error), record), error.subject)
 
 
-def _harness(record: Weighing | Run) -> str | None:
+def _common_harness(record: Weighing | Run) -> str | None:
     """Return the one harness that knows all commands of a record; None if there is none, or they do not measure."""
-    if not _are_plain(record):
+    if not _are_launched_to_measure(record):
         return None
     draw = draw_pair(record.settings.seed, 0, 0)
-    firsts = [of_layout(one, 1) for one in record.subjects]
+    subjects = [of_layout(one, 1) for one in record.subjects]
     try:
-        name = recognised_harness([launch_spec(one, record.settings, {}, draw) for one in firsts])
+        name = recognised_harness([launch_spec(one, record.settings, {}, draw) for one in subjects])
     except UsageError:  # of none, or of several
         return None
-    return None if name == "protocol" and any(map(_runs_each_once, record.subjects)) else name
+    return None if name == "protocol" and any(map(_gives_no_time, record.subjects)) else name
 
 
-def _runs_each_once(subject: Subject) -> bool:
+def _gives_no_time(subject: Subject) -> bool:
     """Whether a program with our benchmarks gives them no time: a test with `weigh`, or what only declares them."""
     is_script = any(word.endswith(".py") for word in subject.argv) and "steelyard.harness" not in subject.argv
     return is_script or runs_pytest(subject.argv)
 
 
-def _are_plain(record: Weighing | Run) -> bool:
+def _are_launched_to_measure(record: Weighing | Run) -> bool:
     """Whether commands were launched as they stand, and none of them is told not to measure."""
     if record.settings.harness is not None or record.settings.repeat > 1:
         return False
-    return not any(one.shell or set(_WITHOUT_MEASURING) & set(one.argv) for one in record.subjects)
+    return not any(one.shell or set(_OPTIONS_WITHOUT_MEASURING) & set(one.argv) for one in record.subjects)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.said import Said
+from steelyard.design.stderr_notes import StderrNotes
 from steelyard.model.kept import SAID_FAILURE, Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import ROLES, WARM_UP
@@ -21,7 +21,7 @@ PROGRESS = b"read 100 rows\n"
 
 def said(*sides: list[bytes], record: Weighing | Run | None = None) -> list[str]:
     """Return what is found if the launches of each side wrote these texts."""
-    heard = Said()
+    heard = StderrNotes()
     for side, texts in enumerate(sides):
         for text in texts:
             heard.take(0, side, replace(PLAIN, stderr=text[-4096:], stderr_bytes=len(text)))
@@ -109,7 +109,7 @@ def test_of_a_flood_a_whole_line_is_shown_and_of_an_endless_one_its_beginning() 
 
 
 def test_of_several_benchmarks_those_are_named_that_it_is_of() -> None:
-    heard = Said()
+    heard = StderrNotes()
     for benchmark, text in enumerate((b"", MISSING)):
         for side in (0, 1):
             heard.take(benchmark, side, replace(PLAIN, stderr=text))
@@ -128,7 +128,7 @@ def test_a_weighing_says_it_of_all_that_is_no_warm_up() -> None:
 
 
 def test_of_launches_that_failed_and_are_accepted_nothing_is_said() -> None:
-    heard = Said()
+    heard = StderrNotes()
     for side, status in ((0, 0), (0, 1), (1, 0)):
         heard.take(0, side, replace(PLAIN, exit_code=status, stderr=MISSING if status else b""))
     assert heard.findings(weighing(1, ignore_failure=True)) == []
