@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options, ReadBy
+from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
@@ -47,7 +47,7 @@ def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewOptions(Options):
+class ViewOptions(CommandOptions):
     """What is drawn of the launches, in place of the report."""
 
     panel: ClassVar[str] = "What is shown"
