@@ -10,10 +10,10 @@ from typing import Never, TypeVar, Unpack
 
 from pydantic import ValidationError
 
-from steelyard.api.asked import Options
 from steelyard.api.checks import DEFAULT_LIMIT_S, target_of
 from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, options_of, seconds_of
 from steelyard.api.names import default_names, names_of
+from steelyard.api.options import Options
 from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions

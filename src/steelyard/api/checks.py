@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Options
+from steelyard.api.options import Options
 from steelyard.api.settings import settings_of
 from steelyard.model.values import seconds_in_range
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Counting
+from steelyard.api.options import Counting
 from steelyard.model.errors import UsageError
 from steelyard.model.values import in_range, metric_names
 

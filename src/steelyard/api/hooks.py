@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
-from steelyard.api.asked import Options
+from steelyard.api.options import Options
 from steelyard.api.parameters import SEPARATOR
 from steelyard.model.errors import UsageError
 from steelyard.model.typed import in_quotes

@@ -9,7 +9,7 @@ from functools import partial
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-from steelyard.api.asked import Describing, Launching, Options
+from steelyard.api.options import Describing, Launching, Options
 from steelyard.api.parameters import join_parameters
 from steelyard.api.streams import input_of_launches, output_of_launches
 from steelyard.api.taken import read_argument

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.api.asked import Options
 from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.layouts import layouts_to_build
+from steelyard.api.options import Options
 from steelyard.api.parameters import join_parameters
 from steelyard.api.revisions import built_sides, check_build, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of

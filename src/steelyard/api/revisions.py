@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Options, Revisions
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.names import check_no_files, names_of
+from steelyard.api.options import Options, Revisions
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds_in_range

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import HeapWatch, Judging, Plan, Suite
+from steelyard.api.options import HeapWatch, Judging, Plan, Suite
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from steelyard.api.asked import Counting, Options
+from steelyard.api.options import Counting, Options
 from steelyard.model.errors import UsageError
 
 _UNDISTURBED = "other work does not disturb counts"

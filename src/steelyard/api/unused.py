@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.api.asked import Options
+from steelyard.api.options import Options
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.model.patterns import fits, left_out_by, parted
 from steelyard.model.project_file import Project

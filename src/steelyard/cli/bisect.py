@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.asked import Revisions
 from steelyard.api.counting import jobs_checked
+from steelyard.api.options import Revisions
 from steelyard.api.revisions import check_build
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command

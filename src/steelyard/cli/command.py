@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, g
 
 import typer
 
-from steelyard.api.asked import OptionGroup
+from steelyard.api.options import OptionGroup
 from steelyard.model.values import whole
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class CommandOptions(OptionGroup):
 
     A command has the options that its own class declares, in that order; inherited ones keep their defaults. A field
     that is a group stands for the group's options, or for some of them (`Only`, `Without`), with its default holding
-    theirs. Options for what is asked (`api.asked`) take their fields and defaults from there, and only declare how each
+    theirs. Options of a measurement (`api.options`) take their fields and defaults from there, and only declare how each
     is written. `given` maps the options on the command line to their spelling in `--help`.
     """
 

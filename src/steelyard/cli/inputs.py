@@ -14,7 +14,7 @@ from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.api.asked import Launching
+    from steelyard.api.options import Launching
 
 STANDARD_STREAM = Path("-")
 _STDIN_PATH = Path("/dev/stdin")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 
-from steelyard.api.asked import Judging, Launching, Plan
+from steelyard.api.options import Judging, Launching, Plan
 from steelyard.api.streams import input_of_launches, output_of_launches
 from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.model.values import natural, processor, seconds, share

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from steelyard.api.asked import Revisions
+from steelyard.api.options import Revisions
 from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.model.values import seconds
 

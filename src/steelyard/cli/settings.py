@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from steelyard.api.asked import Counting, HeapWatch, Options, Suite, Throughput
+from steelyard.api.options import Counting, HeapWatch, Options, Suite, Throughput
 from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.model.values import shard
