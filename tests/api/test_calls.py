@@ -18,9 +18,9 @@ import pytest
 
 import steelyard
 from steelyard.api import keywords
+from steelyard.api.arguments import ARGUMENT_KINDS
 from steelyard.api.keywords import Checking, Comparing, Counted, Running, options_of
 from steelyard.api.options import Options
-from steelyard.api.taken import ARGUMENT_KINDS
 from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.count import CountOptions

@@ -10,6 +10,7 @@ from typing import Never, TypeVar, Unpack
 
 from pydantic import ValidationError
 
+from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.checks import DEFAULT_LIMIT_S, target_of
 from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, options_of, seconds_of
 from steelyard.api.names import default_names, names_of
@@ -18,7 +19,6 @@ from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, current_folder, run_of_command, weighing_of_commands
-from steelyard.api.taken import read_argument, read_optional_argument
 from steelyard.api.unused import unused_notes
 from steelyard.api.wording import reword_errors, reword_sentence
 from steelyard.design.check.session import check_target

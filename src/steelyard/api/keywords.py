@@ -9,10 +9,10 @@ from functools import partial
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
+from steelyard.api.arguments import read_argument
 from steelyard.api.options import Describing, Launching, Options
 from steelyard.api.parameters import join_parameters
 from steelyard.api.streams import input_of_launches, output_of_launches
-from steelyard.api.taken import read_argument
 from steelyard.api.wording import argument_of
 from steelyard.model.errors import UsageError
 from steelyard.model.values import LARGEST_MARGIN, seconds, share

@@ -7,11 +7,11 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.diffs import Terms, difference
 from steelyard.api.kept import kept_paths
 from steelyard.api.keywords import PathName, fraction_of, percentage
 from steelyard.api.record import Diff, ProjectRecord, Record
-from steelyard.api.taken import read_argument, read_optional_argument
 from steelyard.api.wording import reword_errors
 from steelyard.design.conversion import convert_files
 from steelyard.design.outcome import Outcome, recalled

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
-from steelyard.api.taken import read_argument, read_optional_argument
 from steelyard.api.wording import reword_errors
 from steelyard.design.unpaired.foreign import levels
 from steelyard.model.bisection import Bisection

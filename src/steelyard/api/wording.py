@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from steelyard.api.taken import ARGUMENT_KINDS
+from steelyard.api.arguments import ARGUMENT_KINDS
 from steelyard.model.errors import SteelyardError
 
 _OTHER_NAMES = {
