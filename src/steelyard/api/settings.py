@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.hooks import check_variables, hooks_checked
 from steelyard.api.layouts import layouts_checked
-from steelyard.api.mistaken import suggest_revisions
 from steelyard.api.names import check_no_files
 from steelyard.api.options import Judging, Launching, Options, Throughput
 from steelyard.api.parameters import arguments_of, split_parameter
+from steelyard.api.suggestions import suggest_revisions
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
 from steelyard.api.untimed import refuse_timed_options
 from steelyard.model.errors import UsageError

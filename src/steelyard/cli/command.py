@@ -24,7 +24,7 @@ class CommandOptions(OptionGroup):
 
     A command has the options that its own class declares, in that order; inherited ones keep their defaults. A field
     that is a group stands for the group's options, or for some of them (`Only`, `Without`), with its default holding
-    theirs. Options of a measurement (`api.options`) take their fields and defaults from there, and only declare how each
+    theirs. Options of a measurement (`api.options`) take fields and defaults from there, and only declare how each
     is written. `given` maps the options on the command line to their spelling in `--help`.
     """
 

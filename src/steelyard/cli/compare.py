@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.kept import kept_paths
-from steelyard.api.mistaken import suggest_revisions, suggest_values
 from steelyard.api.names import check_no_files, default_names, names_of
 from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, parameters_of, weighing_of_commands
+from steelyard.api.suggestions import suggest_revisions, suggest_values
 from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import warn_of_unread_input
