@@ -135,7 +135,7 @@ def _pyperf(export: Export) -> Data:
         about: dict[str, Any] = {f"imported_from_{name}": value for name, value in export.record.machine.items()}
         return pyperf.of_series(list(side_series.of_foreign(export.record, "pyperf")), about)
     series, metric = _series_of_one_side(export, "pyperf")
-    return pyperf.of_series(series, pyperf.about(_measured_record(export), metric))
+    return pyperf.of_series(series, pyperf.suite_metadata(_measured_record(export), metric))
 
 
 def _google_benchmark(export: Export) -> Data:

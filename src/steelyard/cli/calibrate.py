@@ -89,7 +89,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     if isinstance(record, InterruptedCalibration):
         if options.json is not None:
             write(options.json, to_json(record))
-        raise _early_end_error(kept.failure, report.kept(record, str(kept.path)))
+        raise _early_end_error(kept.failure, report.kept_sentence(record, str(kept.path)))
     with writing_files((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record))):
         report.show(
             output(world.environment, beside_data=is_printed(options.chart, options.json)), record, str(kept.path)

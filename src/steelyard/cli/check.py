@@ -89,17 +89,17 @@ def check(options: CheckOptions, world: World) -> int:
 def _check_conformance(subject: Subject, settings: Settings, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.check.conformance import try_protocol
-    from steelyard.report.check import rules
+    from steelyard.report.check import show_rules
 
     found = try_protocol(subject, settings, world)
-    rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
+    show_rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
     return _status(any(rule.trouble for rule in found.rules), found.interrupted)
 
 
 def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
-    from steelyard.report.check import soundness
+    from steelyard.report.check import show_soundness
 
     with watching(world) as watch:
         found = check_target(
@@ -112,7 +112,7 @@ def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions
             heap=options.allocations,
         )
     with writing_files((options.json, partial(as_json, found))):
-        soundness(output(world.environment, beside_data=is_printed(options.json)), found)
+        show_soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 
 

@@ -91,7 +91,7 @@ def _drawer_of_views(
         return None
     from steelyard.report.views import view
 
-    prepared = view.prepared(record, derived, views, shown.benchmark or [])
+    prepared = view.views_to_show(record, derived, views, shown.benchmark or [])
     return partial(view.show, record=record, shown=prepared, views=views)
 
 

@@ -42,11 +42,13 @@ def announced_status(
     status = status_of_verdicts(verdicts, strict=strict)
     if status != status_of_verdicts(verdicts, strict=True):
         from steelyard.cli.screen import output
-        from steelyard.report.sentences import not_strict
-        from steelyard.report.verdicts import open_end
+        from steelyard.report.sentences import status_sentence
+        from steelyard.report.verdicts import print_exit_status_note
 
         sentence = (
-            not_strict() if only_by is None else not_strict(f"by {only_by}, which decides, nothing was found slower")
+            status_sentence()
+            if only_by is None
+            else status_sentence(f"by {only_by}, which decides, nothing was found slower")
         )
-        open_end(output(world.environment, beside_data=beside_data), sentence)
+        print_exit_status_note(output(world.environment, beside_data=beside_data), sentence)
     return status

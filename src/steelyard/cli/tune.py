@@ -82,7 +82,7 @@ def _show_plan(tuner: Tuner, processor: int | None, world: World) -> int:
     from steelyard.report import tuning
 
     changes = tuner.plan(processor)
-    tuning.changes(output(world.environment), changes)
+    tuning.show_changes(output(world.environment), changes)
     print("this would be changed" if changes else "there is nothing to change that this machine lets be changed")
     return 0
 
@@ -92,8 +92,8 @@ def _show_result(done: Done, world: World, *, restoring: bool) -> int:
     from steelyard.report import tuning
 
     console = output(world.environment)
-    tuning.changes(console, done.changes, restoring=restoring)
-    tuning.refused(console, [(one.change, one.reason) for one in done.refused])
+    tuning.show_changes(console, done.changes, restoring=restoring)
+    tuning.show_refused(console, [(one.change, one.reason) for one in done.refused])
     if restoring:
         print("restored" if not done.refused else "restored, but for what was refused")
     elif done.changes:
