@@ -99,7 +99,7 @@ def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
 def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [path.name.removesuffix(".json.gz") for path in job.kept()]
     assert [job("gate", name).status for name in names] == [1, 0, 0, 3, 0]
-    monkeypatch.setattr("steelyard.cli.inputs._STDIN", job.folder / "slower.json")
+    monkeypatch.setattr("steelyard.cli.inputs._STDIN_PATH", job.folder / "slower.json")
     assert job("gate", "-").status == 1
 
 

@@ -606,7 +606,7 @@ def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: 
     done = world("compare", "--target", "sort", "--shard", "2/2")
     assert done.status == 1
     assert world.ran() == ["./sort 2"]
-    monkeypatch.setattr("steelyard.cli.several.planned", lambda *_: pytest.fail("it would build first"))
+    monkeypatch.setattr("steelyard.cli.several.project_plan", lambda *_: pytest.fail("it would build first"))
     assert world.refuses("compare", "--shard", "1/2") == (
         "--shard is a part of one target's benchmarks, and here are several (sort, parse): choose one with --target, "
         "each in jobs of its own"

@@ -41,7 +41,7 @@ from tests.report.records import LEANING, SLOWER, UNDECIDED, flat, on_screen, ro
 )
 def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, above: float, why: str) -> None:
     one = Judged("a.json", weighing(), of, Limit(above=above), "open", deciding=True, reason="time")
-    assert gate_words.why_open(one, alone=False) == why
+    assert gate_words.why_open(one, is_alone=False) == why
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
 
 def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:
     one = Judged("a.json", weighing(), SLOWER, None, "above", deciding=True, reason="time")
-    assert "limit" not in gate_words.why_open(one, alone=False)
+    assert "limit" not in gate_words.why_open(one, is_alone=False)
 
 
 def test_the_method_tells_all_margins() -> None:

@@ -53,11 +53,11 @@ def answer(report: GateReport, status: int) -> GateAnswer:
         headline=gate_words.headline(report),
         problems=report.problems,
         findings=[finding.message for finding in report.findings],
-        judged=[_held(one) for one in report.judged],
+        judged=[_held_of(one) for one in report.judged],
     )
 
 
-def _held(one: Judged) -> Held:
+def _held_of(one: Judged) -> Held:
     return Held(
         record=one.source,
         benchmark=one.verdict.benchmark,

@@ -58,10 +58,10 @@ def _lines(report: GateReport) -> Iterator[str]:
 
 
 def _labels(one: Judged, *, several: bool) -> str:
-    named = {"benchmark": one.verdict.benchmark, "metric": one.verdict.metric}
+    labels = {"benchmark": one.verdict.benchmark, "metric": one.verdict.metric}
     if several:
-        named["record"] = one.source
-    return ",".join(f'{name}="{_escaped(value)}"' for name, value in named.items())
+        labels["record"] = one.source
+    return ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
 
 
 def _escaped(value: str) -> str:

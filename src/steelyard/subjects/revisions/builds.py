@@ -21,7 +21,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.project_file import accepted_in
 from steelyard.model.subject import RevisionFacts
-from steelyard.report.endings import how_it_ended_badly
+from steelyard.report.endings import how_status_failed
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
@@ -319,7 +319,7 @@ def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotB
     elif ended.status is None:
         return "cut short"
     else:
-        how = how_it_ended_badly(ended.status)
+        how = how_status_failed(ended.status)
     if how is None:
         return None
     if _is_full(entry.folder):  # the log may have had no room left to say so

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.typed import typed
-from steelyard.report.endings import line_that_tells
+from steelyard.report.endings import first_failure_line
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 from steelyard.subjects.revisions.revision import Revision, Submodule, submodules
 
@@ -32,7 +32,7 @@ class NotBuiltError(MeasurementError):
     @property
     def in_one_line(self) -> str:
         """The sentence with the line of the log that says why, which precedes make's, or else with the last line."""
-        told = line_that_tells(self.log)
+        told = first_failure_line(self.log)
         return ": ".join([str(self), *([told.strip()] if told else self.log[-1:])])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from steelyard.measure.tools import Command, Ended, run
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.report.endings import how_it_ended_badly
+from steelyard.report.endings import how_status_failed
 
 # Git sets these within a hook.
 _OF_ANOTHER = frozenset(
@@ -144,4 +144,4 @@ def last_words(ended: Ended) -> str:
     lines = [line for line in lines if line != _NAMES_NOTHING] or lines
     said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
     said = said.removeprefix("fatal: ").removeprefix("error: ")
-    return said or f"nothing, and {how_it_ended_badly(ended.status or 0)}"
+    return said or f"nothing, and {how_status_failed(ended.status or 0)}"
