@@ -15,7 +15,7 @@ from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
 from steelyard.stats.modes import modes
-from steelyard.stats.thinning import evenly, scattered
+from steelyard.stats.thinning import evenly_spaced, scattered
 
 FEWEST = 3
 """With fewer values, a picture of their distribution says less than the values themselves."""
@@ -61,10 +61,10 @@ def both_sides(samples: Sequence[Sample], quantity: Quantity, most: int, what: s
     marks: list[Mark] = []
     for sample in shown:
         ordered = np.sort(sample.known)
-        chosen = evenly(len(ordered), steps)
+        chosen = evenly_spaced(len(ordered), steps)
         x, y = quantity.along(ordered[chosen]), 100 * (chosen + 1) / len(ordered)
         functions.append(Series(sample.label, "steps", sample.role, np.append(x[:1], x), np.append(0.0, y)))
-        found = modes(sample.known[evenly(len(sample.known), max(most, _ENOUGH_FOR_MODES))])
+        found = modes(sample.known[evenly_spaced(len(sample.known), max(most, _ENOUGH_FOR_MODES))])
         told.append(_told(sample, ordered, found, quantity))
         if len(found) > 1:
             marks += [
@@ -122,7 +122,7 @@ def four_plot(title: str, values: FloatArray, along: Axis, most: int, role: Role
     shown = known[order]
     lag = _ordered(known[:-1], known[1:], most)
     ordered, scores = np.sort(known), distribution.normal_scores(len(known))
-    chosen = evenly(len(known), most)
+    chosen = evenly_spaced(len(known), most)
     counted = bins([known], _MOST_BINS)
     panels = [
         Panel(

@@ -18,7 +18,7 @@ from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup
 from steelyard.report.page.parts import HOW, MACHINE, Facts
 from steelyard.report.page.units import Quantity
-from steelyard.stats.thinning import evenly
+from steelyard.stats.thinning import evenly_spaced
 
 # Abilities of the launch server that a reader of the figures would miss.
 _TOLD = {
@@ -144,7 +144,7 @@ def inside(
         return None
     sides = []
     for label, (role, places) in positions.items():
-        chosen = places[evenly(len(places), budget.launches)] if len(places) else places
+        chosen = places[evenly_spaced(len(places), budget.launches)] if len(places) else places
         taken = [_times(launches, int(place), metric) for place in chosen]
         sides.append(sequences.Inside(label, role, [one for one in taken if len(one)], len(places)))
     return sequences.inside(sides, quantity, budget.points)
