@@ -31,7 +31,7 @@ def leaning(disturbed: npt.NDArray[np.bool_], candidate_time: float) -> Leaning:
 
 
 def binomial_p(hits: int, total: int, share: float) -> float:
-    """Two-sided p-value of `hits` out of `total`, each with the chance `share`, 0 < share < 1: twice the smaller tail."""
+    """Two-sided p-value of `hits` out of `total`, of chance `share` each, 0 < share < 1: twice the smaller tail."""
     steps = np.arange(total)
     odds = np.log((total - steps) / (steps + 1.0)) + np.log(share / (1 - share))
     logs = np.concatenate([[0.0], np.cumsum(odds)])

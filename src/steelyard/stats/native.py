@@ -160,7 +160,8 @@ def sums(scores: WholeScores, flips: int) -> Totals:
 def flips_as_large(scores: WholeScores, second_weight: float, *, fold: bool) -> int:
     """Return after how many distinct flips the sum of whole scores (k, n) is at least as large as the observed one.
 
-    Of two kinds the larger sum counts, each divided by the root of its squares, and the second multiplied by `second_weight`.
+    Of two kinds the larger sum counts, each divided by the root of its squares, and the second multiplied by
+    `second_weight`.
     With `fold` only flips of the subgroup are tried.
     """
     kinds, pairs = scores.shape
@@ -176,7 +177,9 @@ class Dropped(NamedTuple):
 
 
 def look(scores: WholeScores, second_weight: float, dropped: FlipArray, may_drop: int, likely: float) -> Dropped:
-    """Drop up to `may_drop` flips, not yet `dropped`, with the largest sums of whole scores (k, n) (see `flips_as_large`).
+    """Drop up to `may_drop` flips, not yet `dropped`, with the largest sums of whole scores (k, n).
+
+    The sums are those of `flips_as_large`.
 
     Sums above `likely` are tried first: there are only few, which saves time and changes no result.
     """

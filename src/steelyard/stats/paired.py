@@ -345,7 +345,7 @@ def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> 
 
 
 def pairs_needed(judgement: Judgement, margin: float, level: float, chance: float = DECISIVE_CHANCE) -> int | None:
-    """Return the pairs in all that would decide with the chance `chance`; None if there is no sensible number of them."""
+    """Return the pairs in all that would decide with this chance; None if there is no sensible number of them."""
     pairs_now = judgement.look.pairs
     if not isfinite(judgement.estimate.standard_error):
         return None

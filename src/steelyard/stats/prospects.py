@@ -130,7 +130,7 @@ class Deviations:
 
 
 def _scale(d: FloatArray, curve_variance: float) -> float:
-    """The scale of a Student's t for d, as if `_CURVE_WEIGHT_PAIRS` more differences with the curve's scale were known."""
+    """The scale of a Student's t for d, with `_CURVE_WEIGHT_PAIRS` more differences of the curve's scale."""
     variance = curve_variance
     for _ in range(_ROUNDS):
         variance = (float(_tempered_squares(d, variance).sum()) + _CURVE_WEIGHT_PAIRS * curve_variance) / (

@@ -74,8 +74,8 @@ def interval(
 ) -> tuple[float, float]:
     """Return the ends of the hull of the accepted changes, of differences d (n,) at levels (n,).
 
-    `look_estimate` has the interval of the newest look alone. The `known` changes have been tested at every look: the interval
-    holds those that are accepted, and ends before any outside them that are rejected.
+    `look_estimate` has the interval of the newest look alone. The `known` changes have been tested at every look: the
+    interval holds those that are accepted, and ends before any outside them that are rejected.
     """
     half_width = (look_estimate.upper - look_estimate.lower) / 2
     if half_width == inf:

@@ -301,7 +301,7 @@ def _digest(d: FloatArray, levels: FloatArray) -> bytes:
 def bounds(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[list[float]]:
-    """Return for each look and hypothesis about the size of a sum (see `sum_sizes`) beyond which the look rejects it."""
+    """Return for each look and hypothesis about the size of a sum (`sum_sizes`) beyond which the look rejects it."""
     bounds_by_look = []
     standings = _memory.follow(d, levels, looks, hypotheses)
     tests_by_hypothesis = [
