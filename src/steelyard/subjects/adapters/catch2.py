@@ -13,7 +13,6 @@ from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     RESULTS_FILE,
-    asked,
     check_name,
     check_only,
     checked_list,
@@ -24,6 +23,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -119,7 +119,7 @@ class Catch2(StillHarness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that runs the test case of a benchmark."""
         asked_for = _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
-        return self.timed_by(asked_for, work)
+        return self.with_still_clock(asked_for, work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return the sample of the benchmark, whatever else its test case has; raises LaunchError if there is none."""
@@ -130,11 +130,11 @@ class Catch2(StillHarness):
         check_only(tests, mine[0].test)
         if len(mine) > 1:
             raise SelectionError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
-        return self.told_by([mine[0].sample()], work)
+        return self.without_waits([mine[0].sample()], work)
 
 
 def _asked(launch: LaunchSpec, *tests: str, samples: int, warm_up_ms: int) -> LaunchSpec:
-    return asked(
+    return with_arguments(
         launch,
         *tests,
         *("--reporter", "xml", "--out", RESULTS_FILE),

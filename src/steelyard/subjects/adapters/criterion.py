@@ -13,7 +13,6 @@ from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking,
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
-    asked,
     check_only,
     end_of_stderr,
     end_of_stdout,
@@ -27,6 +26,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     whole_loops,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -77,7 +77,7 @@ class Criterion(StillHarness):
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks; raises UsageError for cargo itself."""
         check_built(launch)
-        return asked(launch, *lacking(launch, "--bench", "--list"), stdout=True)
+        return with_arguments(launch, *lacking(launch, "--bench", "--list"), stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -97,7 +97,9 @@ class Criterion(StillHarness):
         time = f"--measurement-time={work.loops * _MEASUREMENT_S:g}"
         arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT, time)
         home = {"CRITERION_HOME": str(self._folder)}
-        return self.timed_by(asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True), work)
+        return self.with_still_clock(
+            with_arguments(launch, *arguments, "--", _filter(work.name), env=home, stdout=True), work
+        )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return its samples; raises LaunchError if there are none, or another benchmark's, or they are no times."""
@@ -107,7 +109,7 @@ class Criterion(StillHarness):
             _check_began(printed, end_of_stderr(measured), work.name)
         check_only(folders, work.name)
         check_unit(printed)
-        return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)
+        return self.without_waits(samples_in(_text(folders[work.name] / "sample.json")), work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what the code says by `throughput`."""

@@ -17,7 +17,6 @@ from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
     arguments_of,
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -31,6 +30,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     were_asked_for,
+    with_arguments,
 )
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Go(Harness):
                 "-test.bench is steelyard's to give: choose with --benchmark, or leave out with -test.skip"
             )
         return replace(
-            asked(launch, stdout=True),
+            with_arguments(launch, stdout=True),
             program=b"/bin/sh",
             argv=(b"sh", b"-c", _LIST.encode(), b"sh", launch.program, *launch.argv[1:]),
         )
@@ -146,7 +146,7 @@ class Go(Harness):
         With more, the garbage collections before each sample, which use all of them, take varying amounts of time.
         """
         pattern = "/".join(f"^{escaped(element, _META)}$" for element in work.name.split("/"))
-        return asked(
+        return with_arguments(
             launch,
             *("-test.run", "^$", "-test.bench", pattern),
             *("-test.skip", f"{pattern}/"),  # X/a would also run X/a/b, which is another benchmark

@@ -15,7 +15,6 @@ from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     RESULTS_FILE,
     amounts,
-    asked,
     check_count,
     check_name,
     check_only,
@@ -28,6 +27,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -99,7 +99,7 @@ class GoogleBenchmark(StillHarness):
             self._fixes_no_loops()
         arguments = ("--benchmark_list_tests=true", "--benchmark_format=console")
         # All of stderr is kept, as an old version's complaint comes first.
-        return replace(asked(launch, *arguments, env=_PROBE, stdout=True), stderr=MOST_BYTES)
+        return replace(with_arguments(launch, *arguments, env=_PROBE, stdout=True), stderr=MOST_BYTES)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list.
@@ -117,7 +117,7 @@ class GoogleBenchmark(StillHarness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
         amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
-        asked_for = asked(
+        asked_for = with_arguments(
             launch,
             f"--benchmark_filter=^{escaped(work.name, _SPECIAL)}$",
             f"--benchmark_min_time={amount}",
@@ -126,7 +126,7 @@ class GoogleBenchmark(StillHarness):
             f"--benchmark_out={RESULTS_FILE}",
             "--benchmark_out_format=json",
         )
-        return self.timed_by(asked_for, work)
+        return self.with_still_clock(asked_for, work)
 
     def threads(self, work: Work) -> int:
         """Return the number of threads in the name; newer versions add up what each of them took."""
@@ -153,7 +153,7 @@ class GoogleBenchmark(StillHarness):
             )
         told = check_count(taken, wanted)
         # Times that the code itself sets may be of any clock.
-        return told if _has_manual_time(work.name) else self.told_by(told, work)
+        return told if _has_manual_time(work.name) else self.without_waits(told, work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what its code says by SetBytesProcessed and SetItemsProcessed."""

@@ -15,7 +15,6 @@ from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
     arguments_of,
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -29,6 +28,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Jmh(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks that the user's patterns select, with their parameters."""
-        return asked(launch, "-lp", stdout=True)
+        return with_arguments(launch, "-lp", stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -93,7 +93,7 @@ class Jmh(Harness):
         given = {_option(argument)[0] for argument in arguments}
         defaults = itertools.chain.from_iterable(item for item in _DEFAULTS.items() if item[0] not in given)
         chosen = itertools.chain.from_iterable(("-p", param) for param in params)
-        return asked(
+        return with_arguments(
             replace(launch, argv=tuple(map(os.fsencode, arguments))),
             *(rf"^\Q{benchmark}\E$", *chosen, *defaults, "-i", str(work.samples)),
             *("-bm", "avgt", "-tu", "ns", "-foe", "true", "-rf", "json", "-rff", RESULTS_FILE),

@@ -14,7 +14,6 @@ from steelyard.subjects.responses import (
     RESULTS_FILE,
     amounts,
     arguments_of,
-    asked,
     check_name,
     check_only,
     checked_list,
@@ -25,8 +24,9 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
-    whole,
+    parse_integer,
     whole_loops,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -94,7 +94,7 @@ class Nanobench(StillHarness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
-        return self.timed_by(_asked(launch, work.name), work)
+        return self.with_still_clock(_asked(launch, work.name), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return its epochs; raises LaunchError for anything else."""
@@ -102,7 +102,7 @@ class Nanobench(StillHarness):
         check_only((one.name for one in found), work.name)
         if len(found) > 1:
             raise SelectionError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
-        return self.told_by(found[0].samples, work)
+        return self.without_waits(found[0].samples, work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what its code says by `batch` and `unit`."""
@@ -111,7 +111,7 @@ class Nanobench(StillHarness):
 
 def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:
     arguments = (argument.replace(RESULTS, RESULTS_FILE).replace(BENCHMARK, name) for argument in arguments_of(launch))
-    return asked(
+    return with_arguments(
         replace(launch, argv=tuple(argument.encode(errors="surrogateescape") for argument in arguments)), stdout=True
     )
 
@@ -136,7 +136,7 @@ def results_from(text: str) -> list[Result]:
 
 
 def _reports(text: str) -> Iterator[Any]:
-    decoder, end = json.JSONDecoder(parse_int=whole), 0
+    decoder, end = json.JSONDecoder(parse_int=parse_integer), 0
     while begins := _BEGINNING.search(text, end):
         try:
             report, end = decoder.raw_decode(text, begins.start())

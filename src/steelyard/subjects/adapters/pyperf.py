@@ -13,7 +13,6 @@ from steelyard.model.errors import LaunchError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     arguments_of,
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -27,6 +26,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -68,7 +68,7 @@ class Pyperf(StillHarness):
         self._list.unlink(missing_ok=True)
         self._command = _command(launch)
         # To a file, as a worker writes only one benchmark into a pipe.
-        return asked(
+        return with_arguments(
             launch, "--worker", "--loops=1", "--values=1", "--warmups=0", f"--append={self._list}", stdout=True
         )
 
@@ -91,7 +91,9 @@ class Pyperf(StillHarness):
         """Return the launch that runs one benchmark as a worker."""
         task, inner_loops = _tasks_of(_command(launch), work.name).get(work.name, (_NO_TASK, 1))
         arguments = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
-        return self.timed_by(asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work)
+        return self.with_still_clock(
+            with_arguments(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work
+        )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return a sample for each value; raises LaunchError for anything else."""
@@ -100,7 +102,7 @@ class Pyperf(StillHarness):
         check_only((result.name for result in results), work.name)
         if len(results) > 1:
             raise LaunchError(f"ran {shown(work.name)} {len(results)} times in one launch")
-        return self.told_by(check_count(results[0].samples(), work.samples), work)
+        return self.without_waits(check_count(results[0].samples(), work.samples), work)
 
     @cached_property
     def _list(self) -> Path:

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.fixtures import BENCHMARK, tests_take
-from steelyard.subjects.forked import parts_of
+from steelyard.subjects.forked import split_processes
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
-    asked,
     check_only,
     checked_list,
-    in_turn,
     is_number,
     json_of,
     quoted,
     results_of,
     sample_of,
     shown,
+    with_arguments,
+    with_order,
 )
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class PytestBenchmark(Harness):
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """Return what each of them measured; raises LaunchError for anything else."""
         lines = [json_of(line, "line of results") for line in results_of(measured).splitlines()]
-        return parts_of(measured, lines, len(works))
+        return split_processes(measured, lines, len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return a sample for each round; raises LaunchError for anything else."""
@@ -125,7 +125,7 @@ class Result:
 
 def _sample(iterations: Any, seconds: Any, cpu_ns: Any = None, delay_ns: Any = None, order: Any = None) -> Sample:
     ns = seconds * iterations * 1e9 if is_number(seconds) and type(iterations) is int else seconds
-    return in_turn(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
+    return with_order(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
 
 
 def _order(work: Work) -> dict[str, Any]:
@@ -151,4 +151,4 @@ def _asked(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> Launch
     given = next((one[len(b"PYTHONPATH=") :] for one in launch.env if one.startswith(b"PYTHONPATH=")), b"")
     path = os.pathsep.join(filter(None, (os.fsdecode(given), str(_PLUGIN))))
     env = {"PYTHONPATH": path, _ORDER: json.dumps(order)}
-    return asked(launch, "-p", "steelyard_in_pytest", *arguments, env=env)
+    return with_arguments(launch, "-p", "steelyard_in_pytest", *arguments, env=env)

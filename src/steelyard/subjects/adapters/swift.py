@@ -11,7 +11,6 @@ from steelyard.model.errors import LaunchError
 from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -21,6 +20,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     were_asked_for,
+    with_arguments,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Swift(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks."""
-        return asked(launch, "--list", env=_ENVIRONMENT, stdout=True)
+        return with_arguments(launch, "--list", env=_ENVIRONMENT, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -72,7 +72,7 @@ class Swift(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
-        return asked(
+        return with_arguments(
             launch,
             work.name,
             f"--num-iters={work.loops}",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from steelyard.measure.elf import names_library_folders, read_elf
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import of_layout
+from steelyard.subjects.command import subject_in_layout
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Built
@@ -42,7 +42,9 @@ _UNREAD_NAMES = re.compile(
 def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject], settings: Settings) -> bool:
     """Return whether all sides are identical, in each of their layouts."""
     return all(
-        is_identical(builds, [of_layout(subject, builds[0].recipe.layout or 0) for subject in subjects], settings)
+        is_identical(
+            builds, [subject_in_layout(subject, builds[0].recipe.layout or 0) for subject in subjects], settings
+        )
         for builds in zip(*sides, strict=True)
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import of_layout
+from steelyard.subjects.command import subject_in_layout
 from steelyard.subjects.responses import beginning_of, runs_pytest
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
@@ -24,7 +24,7 @@ from steelyard.subjects.revisions.installed import (
     sources_in,
 )
 from steelyard.subjects.revisions.revision import WORK_TREE
-from steelyard.subjects.shims import behind, is_shim
+from steelyard.subjects.shims import is_shim, program_behind
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 # These find an environment by the folder in which they run, whatever is on PATH.
@@ -61,7 +61,7 @@ def shared_by_revisions(
         others = [top for top in tops if top != build.top]
         if build.revision.name != WORK_TREE:
             others.append(repository.root)
-        side = _Side(build, of_layout(subject, build.recipe.layout or 0), others, environment, spans)
+        side = _Side(build, subject_in_layout(subject, build.recipe.layout or 0), others, environment, spans)
         for shared in side.shared(repository.root):
             shared_by_message.setdefault(shared.message, shared)
     return list(shared_by_message.values())
@@ -233,7 +233,7 @@ class _Side:
                     yield program
 
     def _program_behind_shim(self, program: Path) -> Path | None:
-        return behind(program, self.built.folder, self.environment) if is_shim(program) else program
+        return program_behind(program, self.built.folder, self.environment) if is_shim(program) else program
 
     def _own_folders(self) -> Iterator[Path]:
         """Yield folders of this side from which its launches import before they look at what is installed."""
