@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.measure.scratch import Scratch
-from steelyard.measure.still import begin_account, under_still_clock, use_in
+from steelyard.measure.still import begin_account, preload_still_clock, use_in
 from steelyard.subjects.harness import Harness, Work
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class StillHarness(Harness):
         if not work.still:
             return launch
         begin_account(self._account)
-        return under_still_clock(launch, self._account)
+        return preload_still_clock(launch, self._account)
 
     def without_waits(self, samples: Iterable[Sample], work: Work) -> tuple[Sample, ...]:
         """Return the samples of such a launch, with a wait of 0 if the clock left out all waiting."""

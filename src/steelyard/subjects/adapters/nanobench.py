@@ -19,12 +19,12 @@ from steelyard.subjects.responses import (
     checked_list,
     file_holds,
     is_number,
+    parse_integer,
     printed_by,
     quoted,
     results_of,
     sample_of,
     shown,
-    parse_integer,
     whole_loops,
     with_arguments,
 )
