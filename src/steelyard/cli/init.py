@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.design.world import World
-    from steelyard.subjects.projects.found import Found
+    from steelyard.subjects.projects.found import FoundProject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ def _next(folder: Path) -> str:
 _NOTHING = "nothing was found here that it knows"
 
 
-def _said(found: Sequence[Found], then: str) -> str:
+def _said(found: Sequence[FoundProject], then: str) -> str:
     """Say what was found, and what to do next."""
     from steelyard.subjects.projects.text import names_of
 
