@@ -102,10 +102,10 @@ class Divan(StillHarness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return the panic that ended the launch, or the word that it refused."""
-        said = complaint_of(measured)
-        if said and "unexpected argument" in said:
-            return f"{said} (Divan lists its benchmarks from 0.1.19 on: is it older?)"
-        return said
+        message = complaint_of(measured)
+        if message and "unexpected argument" in message:
+            return f"{message} (Divan lists its benchmarks from 0.1.19 on: is it older?)"
+        return message
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work; raises VanishedError for more iterations than Divan can run."""
@@ -119,8 +119,8 @@ class Divan(StillHarness):
         amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
         # The processor's counter goes on while the system's clock stands still.
         still = work.still and _COUNTER.isdisjoint(arguments_of(launch))
-        asked_for = with_arguments(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
-        return self.with_still_clock(asked_for, replace(work, still=still))
+        launch_of_benchmark = with_arguments(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
+        return self.with_still_clock(launch_of_benchmark, replace(work, still=still))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return the median of its samples; raises LaunchError if it is missing, another benchmark's, or no time."""
@@ -175,12 +175,12 @@ def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
     return amounts({_COUNTERS[unit]: nearest_whole(rate * row.median_ns / 1e9)})
 
 
-def _row(name: str, found: tuple[str, ...]) -> Row:
+def _row(name: str, columns: tuple[str, ...]) -> Row:
     try:
-        _, _, median, _ = (float(found[place]) * _UNITS[found[place + 1]] for place in range(0, 8, 2))
+        _, _, median, _ = (float(columns[column]) * _UNITS[columns[column + 1]] for column in range(0, 8, 2))
     except ValueError as error:
-        raise LaunchError(f"gave {shown(name)} a time that is no number: {shown(' '.join(found))}") from error
-    return Row(name, median, int(found[8]), int(found[9]))
+        raise LaunchError(f"gave {shown(name)} a time that is no number: {shown(' '.join(columns))}") from error
+    return Row(name, median, int(columns[8]), int(columns[9]))
 
 
 def only_row(rows: list[Row], printed: str, name: str) -> Row:
