@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.design.world import World
-    from steelyard.subjects.projects.found import FoundProject
+    from steelyard.subjects.projects.discovery import FoundProject
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.cmake_lists import LISTS, Executable, Reading, read_folder, read_project, way_to
-from steelyard.subjects.projects.found import FoundProject, FoundTarget, files_named, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
 
 _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _GOOGLE = re.compile(r"\bbenchmark(?:::|_main\b|\b)")

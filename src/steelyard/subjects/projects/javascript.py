@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.found import FoundProject, FoundTarget, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, text_of
 
 # How to install, by the lock file; the first that exists counts.
 _INSTALLERS = {

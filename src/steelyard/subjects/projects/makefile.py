@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.subjects.projects.found import FoundProject, FoundTarget, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, text_of
 
 _LONGEST, _LONGEST_VALUE = 200_000, 10_000
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)?([\w.-]+)[ \t]*(\+|::?|\?)?=(.*)$")

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.found import FoundProject, FoundTarget, files_named, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, text_of
 
 # A file has to match all patterns of a tuple, at the beginning of a line, so that another file's text within a string
 # is not taken for its own.

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.found import FoundProject, FoundTarget, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, relative, text_of
 
 # A crate of benchmarks, as a source that uses it names it, and the harness that drives it.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.cmake import cmake
-from steelyard.subjects.projects.found import FoundProject, FoundTarget
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget
+from steelyard.subjects.projects.go_and_java import go, gradle, maven
 from steelyard.subjects.projects.javascript import javascript
 from steelyard.subjects.projects.makefile import make
-from steelyard.subjects.projects.others import go, gradle, maven
 from steelyard.subjects.projects.python import python
 from steelyard.subjects.projects.rust import cargo
 

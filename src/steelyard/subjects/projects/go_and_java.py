@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.found import FoundProject, FoundTarget, files_named, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
