@@ -292,7 +292,7 @@ class _PlannedTarget:
 
     def part(self, sides: Sides) -> Part | str:
         """Return its weighing, which tells of a new suite; for a command that only the candidate has, return a note."""
-        from steelyard.subjects.revisions.sides import as_in, new_file
+        from steelyard.subjects.revisions.sides import new_file, subject_in
 
         options = self._target_options()
         settings = self._with_margins(self._settings(options, sides.recipe))
@@ -304,7 +304,7 @@ class _PlannedTarget:
         except UsageError as error:
             if settings.harness is None or missing is None:
                 return f"{left_out}: {error}"
-            baseline = as_in(sides.baseline, candidate)
+            baseline = subject_in(sides.baseline, candidate)
         if settings.harness is None and missing is not None:
             return f"{left_out}: there is no {missing}"
         request = request_of(options, [baseline, candidate], settings)
@@ -316,11 +316,11 @@ class _PlannedTarget:
     def part_of_new_commands(self, sides: Sides, names: Sequence[str]) -> Part:
         """Return a weighing of nothing, since the baseline has none of these."""
         from steelyard.design.request import Request
-        from steelyard.subjects.revisions.sides import as_in
+        from steelyard.subjects.revisions.sides import subject_in
 
         options = self._target_options()
         candidate = self._side_subject(sides.candidate, "candidate", options)
-        subjects = [as_in(sides.baseline, candidate), candidate]
+        subjects = [subject_in(sides.baseline, candidate), candidate]
         missing = f"command of {self.project.file}"
         finding = new_suite_finding(sides.baseline.name, sides.candidate.name, names, missing)
         return Part(names, Request(subjects, self._settings(options, sides.recipe), findings=[finding]))

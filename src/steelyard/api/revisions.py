@@ -81,7 +81,7 @@ def run_of_revision(command: str, name: str | None, options: Options, watch: Wat
     from steelyard.design.findings import shared_findings
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import alone
+    from steelyard.subjects.revisions.revision import resolve_alone
     from steelyard.subjects.revisions.sides import subjects_of
 
     check_no_files([name] if name else [], [command])
@@ -91,7 +91,7 @@ def run_of_revision(command: str, name: str | None, options: Options, watch: Wat
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
-        revision = alone(repository, wanted.base, snapshot)
+        revision = resolve_alone(repository, wanted.base, snapshot)
         with _built_revisions(repository, [revision], recipe, 0, watch, world, command) as sides:
             snapshot.close()  # it has been checked out
             search_path = world.environment.get("PATH")
@@ -120,11 +120,11 @@ def built_sides(
     InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import resolved
+    from steelyard.subjects.revisions.revision import resolve_sides
 
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
-        revisions = resolved(repository, wanted.base, wanted.candidate, snapshot)
+        revisions = resolve_sides(repository, wanted.base, wanted.candidate, snapshot)
         with _built_revisions(
             repository, revisions, recipe, layouts, watch, world, *commands, may_be_new=may_be_new
         ) as sides:

@@ -31,7 +31,7 @@ def suggest_revisions(commands: Sequence[str], missing: str, environment: Mappin
     if not all(map(_may_be_revision, (missing, commands[0]))) or repository_top(here) is None:
         return None
     try:
-        git = Git.found(here, environment)
+        git = Git.find(here, environment)
         revisions = list(takewhile(lambda word: _is_revision(word, git), commands[:2]))
         project = load_project(here) if revisions == [*commands] else None
     except SteelyardError:  # without git, nothing is a revision

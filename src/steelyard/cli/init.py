@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.design.world import World
-    from steelyard.subjects.projects.found import Found
+    from steelyard.subjects.projects.discovery import FoundProject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ def _next_step(folder: Path) -> str:
 _NOTHING_FOUND = "nothing was found here that it knows"
 
 
-def _summary(found: Sequence[Found], next_step: str) -> str:
+def _summary(found: Sequence[FoundProject], next_step: str) -> str:
     """Say what was found, and what to do next."""
     from steelyard.design.findings import some_names
     from steelyard.subjects.projects.text import names_of

@@ -47,12 +47,12 @@ def still(options: StillOptions, world: World) -> int:
     Exit status: the command's; 127 not found, 126 not executable, 128 and the signal that killed it; 2 wrong usage,
     3 the clock cannot stand still here.
     """
-    from steelyard.measure.foreground import found
+    from steelyard.measure.foreground import find_command
     from steelyard.measure.still import standing_still, use_in
     from steelyard.model.launch_spec import LaunchSpec
 
     world.sweep()
-    program = found(options.words[0], world.environment.get("PATH"))
+    program = find_command(options.words[0], world.environment.get("PATH"))
     spec = LaunchSpec(
         os.fsencode(program),
         tuple(map(os.fsencode, options.words)),

@@ -20,7 +20,7 @@ from steelyard.model.writing import write_atomically
 
 def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
     """Keep a calibration in place of the machine's last one; raises MeasurementError if it cannot be written."""
-    path = _written(_path(calibration.machine, environment), calibration)
+    path = _write(_path(calibration.machine, environment), calibration)
     with suppress(OSError):
         _interrupted_path(calibration.machine, environment).unlink()
     return path
@@ -28,7 +28,7 @@ def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
 
 def store_interrupted(record: InterruptedCalibration, environment: Mapping[str, str]) -> Path:
     """Keep what was measured next to the machine's calibration, which stays; raises MeasurementError as `store`."""
-    return _written(_interrupted_path(record.machine, environment), record)
+    return _write(_interrupted_path(record.machine, environment), record)
 
 
 def to_json(record: Calibration | InterruptedCalibration) -> bytes:
@@ -36,7 +36,7 @@ def to_json(record: Calibration | InterruptedCalibration) -> bytes:
     return record.model_dump_json(indent=1).encode() + b"\n"
 
 
-def _written(path: Path, record: Calibration | InterruptedCalibration) -> Path:
+def _write(path: Path, record: Calibration | InterruptedCalibration) -> Path:
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:

@@ -234,7 +234,7 @@ class Launches(_Columns):
         raise MeasurementError(f"no launch has a metric named {name!r}")
 
     def of_counters(self, name: str, convert: Callable[[Sequence[int] | None], float]) -> FloatArray:
-        """Apply `figure` to every launch's count of an event; NaN where there is none."""
+        """Apply `convert` to every launch's count of an event; NaN where there is none."""
         import numpy as np
 
         position = EVENTS.index(name)

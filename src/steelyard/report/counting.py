@@ -14,7 +14,7 @@ from steelyard.report import attribution, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
-from steelyard.stats.attribution import Function, Rest, Row, attribute, shown, summed
+from steelyard.stats.attribution import Function, Rest, Row, attribute, first_rows, summed
 
 _STABILITY_WORDS = {
     "exact": "equal counts",
@@ -112,7 +112,7 @@ def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
         return None
     is_cost = is_by_cost(record, verdict.metric, sides[0], sides[1])
     baseline, candidate = (own_counts(part, record, is_cost=is_cost) for part in (sides[0], sides[1]))
-    rows, rest = shown(attribute(baseline, candidate), most)
+    rows, rest = first_rows(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
     unit = _unit(record, verdict.index, is_cost=is_cost)
     return Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)

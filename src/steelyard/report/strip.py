@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from steelyard.model.launches import FloatArray
 from steelyard.report import figures, printable
-from steelyard.stats.bins import ends
+from steelyard.stats.bins import fenced_range
 
 BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
 
@@ -32,7 +32,7 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
     values = np.clip(values, -1.0, 1e6).round(8)
     if len(values) < 2:
         return ""
-    low, high = ends(values)
+    low, high = fenced_range(values)
     if low != high:
         low, high = _stretched_to_zero(low, high)
     if low == high:

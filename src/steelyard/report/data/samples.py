@@ -237,7 +237,7 @@ def _events(count: Count, weights: Weights) -> dict[str, float]:
     """Return a launch's counts: instructions, Valgrind's other events, and the cost metrics if they are known."""
     found: dict[str, float] = {"instructions" if name == INSTRUCTIONS else name: n for name, n in count.events.items()}
     if all(name in count.events for name in cost.EVENTS):
-        found |= cost.in_metrics(count.events, weights.l1, weights.ll, weights.ram)
+        found |= cost.hit_metrics(count.events, weights.l1, weights.ll, weights.ram)
     return found
 
 

@@ -15,7 +15,7 @@ from steelyard.report.page.units import Quantity
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
 from steelyard.stats.modes import modes
-from steelyard.stats.thinning import evenly, scattered
+from steelyard.stats.thinning import evenly_spaced, scattered
 
 FEWEST_VALUES = 3
 """With fewer values, a picture of their distribution says less than the values themselves."""
@@ -63,10 +63,10 @@ def distribution_figure(
     marks: list[Mark] = []
     for sample in shown:
         ordered = np.sort(sample.known)
-        chosen = evenly(len(ordered), steps)
+        chosen = evenly_spaced(len(ordered), steps)
         x, y = quantity.along(ordered[chosen]), 100 * (chosen + 1) / len(ordered)
         functions.append(Series(sample.label, "steps", sample.role, np.append(x[:1], x), np.append(0.0, y)))
-        modes_found = modes(sample.known[evenly(len(sample.known), max(most, _FEWEST_FOR_MODES))])
+        modes_found = modes(sample.known[evenly_spaced(len(sample.known), max(most, _FEWEST_FOR_MODES))])
         sentences.append(_summary_sentence(sample, ordered, modes_found, quantity))
         if len(modes_found) > 1:
             marks += [
@@ -127,7 +127,7 @@ def four_plot(title: str, values: FloatArray, axis: Axis, most: int, role: Role)
     shown = known[order]
     lag = _ordered_points(known[:-1], known[1:], most)
     ordered, scores = np.sort(known), distribution.normal_scores(len(known))
-    chosen = evenly(len(known), most)
+    chosen = evenly_spaced(len(known), most)
     binned = bins([known], _MOST_BINS)
     panels = [
         Panel(

@@ -18,7 +18,7 @@ from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup
 from steelyard.report.page.parts import HOW, MACHINE, Facts
 from steelyard.report.page.units import Quantity
-from steelyard.stats.thinning import evenly
+from steelyard.stats.thinning import evenly_spaced
 
 # Abilities of the launch server that a reader of the figures would miss.
 _ABILITY_WORDS = {
@@ -147,7 +147,7 @@ def inside(
     sides = []
     for label, (role, launch_positions) in positions.items():
         chosen_positions = (
-            launch_positions[evenly(len(launch_positions), budget.launches)]
+            launch_positions[evenly_spaced(len(launch_positions), budget.launches)]
             if len(launch_positions)
             else launch_positions
         )

@@ -18,10 +18,10 @@ from steelyard.report import figures, sentences
 from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinning_note
 from steelyard.report.page.units import Quantity
-from steelyard.stats.bins import WIDE_FENCE, ends
+from steelyard.stats.bins import WIDE_FENCE, fenced_range
 from steelyard.stats.changes import relative_changes
 from steelyard.stats.overlap import rates_within
-from steelyard.stats.thinning import evenly, extremes, scattered
+from steelyard.stats.thinning import evenly_spaced, extremes, scattered
 
 # With fewer looks there is no course to be seen.
 _FEWEST_LOOKS = 3
@@ -119,7 +119,7 @@ def _axis_limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float,
     Stragglers are drawn at these limits, which have to be the edge: a mark farther out would make the axis longer.
     """
     known = np.sort(values[np.isfinite(values)])
-    low, high = ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
+    low, high = fenced_range(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
     mark_values = [mark.at for mark in marks]
     return min([low, *mark_values]), max([high, *mark_values])
 
@@ -289,7 +289,7 @@ def inside_figure(sides: Sequence[LaunchSamples], quantity: Quantity, most: int)
         table = table[:, has_most_launches]
         quantile = np.nanquantile if np.isnan(table).any() else np.quantile  # 20 times as fast
         lower, middle, upper = quantile(table, [0.25, 0.5, 0.75], axis=0)
-        positions = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly(len(middle), 8)]))
+        positions = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly_spaced(len(middle), 8)]))
         series.append(
             Series(
                 side.label,

@@ -15,7 +15,7 @@ from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.views.series import Series, heading
-from steelyard.stats.bins import ends
+from steelyard.stats.bins import fenced_range
 from steelyard.stats.changes import relative_changes
 
 MOST_ROWS = 2000
@@ -79,7 +79,7 @@ def _span(changes: FloatArray) -> tuple[float, float]:
     """Return the ends of the line, which include no change and all pairs but stragglers."""
     if not len(changes):
         return -0.01, 0.01
-    low, high = ends(np.sort(changes))
+    low, high = fenced_range(np.sort(changes))
     low, high = min(low, 0.0), max(high, 0.0)
     return (low, high) if high - low > 1e-6 else (low - 1e-4, high + 1e-4)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.found import Found, FoundTarget, files_named, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, text_of
 
 # A file has to match all patterns of a tuple, at the beginning of a line, so that another file's text within a string
 # is not taken for its own.
@@ -20,7 +20,7 @@ _IMPORTED = re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE)
 _PYPERF = (r"^\s*(?:import|from) pyperf\b", r"^[^#'\"\n]*\bRunner\(")
 
 
-def python(folder: Path, search_path: str | None) -> list[Found]:
+def python(folder: Path, search_path: str | None) -> list[FoundProject]:
     """Return what Python's harnesses measure in a folder, one entry for each; nothing without benchmarks."""
     files = [*files_named(folder, ".py")]
     tests = [path for path in files if path.name.startswith(("test_", "bench"))]
@@ -32,20 +32,23 @@ def python(folder: Path, search_path: str | None) -> list[Found]:
         words = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in paths)
         return FoundTarget(name, f"{run} {module}{words}", harness, _sources(folder, [] if module else paths))
 
-    found = list[tuple[str, str, list[FoundTarget]]]()  # its name, the packages that it needs, and what is weighed
-    if using := _with(tests, _FIXTURE.format("benchmark")):
-        targets = [target("benchmarks", using, "-m pytest ", "pytest-benchmark")]
-        found.append(("pytest-benchmark", "pytest-benchmark", targets))
-    if using := _with(suites, *_BENCH):
-        paths = _folder_of(using, suites, folder)
-        found.append(("@bench", "steelyard", [target("benchmarks", paths, "-m steelyard.harness ", "protocol")]))
-    if using := _with(tests, _FIXTURE.format("weigh")):
-        found.append(("pytest with weigh", "pytest steelyard", [target("tests", using, "-m pytest ", "protocol")]))
-    if using := _with(scripts, *_PYPERF):
-        named = zip(using, _names(using), strict=True)
-        found.append(("pyperf", "pyperf", [target(name, [path], "", "pyperf") for path, name in named]))
-    comments = _comments([*dict.fromkeys(package for _, needed, _ in found for package in needed.split())])
-    return [Found(what, None, targets, () if place else comments) for place, (what, _, targets) in enumerate(found)]
+    kinds = list[tuple[str, str, list[FoundTarget]]]()  # its name, the packages that it needs, and what is weighed
+    if matching := _files_matching(tests, _FIXTURE.format("benchmark")):
+        targets = [target("benchmarks", matching, "-m pytest ", "pytest-benchmark")]
+        kinds.append(("pytest-benchmark", "pytest-benchmark", targets))
+    if matching := _files_matching(suites, *_BENCH):
+        paths = _common_folder(matching, suites, folder)
+        kinds.append(("@bench", "steelyard", [target("benchmarks", paths, "-m steelyard.harness ", "protocol")]))
+    if matching := _files_matching(tests, _FIXTURE.format("weigh")):
+        kinds.append(("pytest with weigh", "pytest steelyard", [target("tests", matching, "-m pytest ", "protocol")]))
+    if matching := _files_matching(scripts, *_PYPERF):
+        named = zip(matching, _names(matching), strict=True)
+        kinds.append(("pyperf", "pyperf", [target(name, [path], "", "pyperf") for path, name in named]))
+    comments = _comments([*dict.fromkeys(package for _, needed, _ in kinds for package in needed.split())])
+    return [
+        FoundProject(name_of_kind, None, targets, () if index else comments)
+        for index, (name_of_kind, _, targets) in enumerate(kinds)
+    ]
 
 
 def _sources(folder: Path, scripts: Sequence[Path]) -> Sequence[str]:
@@ -72,7 +75,7 @@ def _comments(packages: Sequence[str]) -> Sequence[str]:
     )
 
 
-def _with(paths: Sequence[Path], *patterns: str) -> list[Path]:
+def _files_matching(paths: Sequence[Path], *patterns: str) -> list[Path]:
     return [path for path in paths if _has(text_of(path), patterns)]
 
 
@@ -80,8 +83,8 @@ def _has(text: str, patterns: Sequence[str]) -> bool:
     return all(re.search(pattern, text, re.MULTILINE) for pattern in patterns)
 
 
-def _folder_of(using: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:
+def _common_folder(files: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:
     """Return the folder that contains these files and no other suites; else the files themselves."""
-    common = Path(os.path.commonpath([path.parent for path in using]))
-    is_theirs = {path for path in suites if path.is_relative_to(common)} == {*using}
-    return [common] if is_theirs and common != folder else using
+    common_folder = Path(os.path.commonpath([path.parent for path in files]))
+    has_no_others = {path for path in suites if path.is_relative_to(common_folder)} == {*files}
+    return [common_folder] if has_no_others and common_folder != folder else files
