@@ -32,6 +32,30 @@ def record_of(path: str = "../record.json") -> Any:
     return json.loads(Path(path).read_text())
 
 
+def test_what_the_baseline_s_own_file_accepts_has_expired_and_what_the_change_brings_holds(
+    scripted: ScriptedWorld, repo: Repo
+) -> None:
+    old, new = (
+        f'[[gate.accepted]]\nbenchmark = "./program"\nchange = "60%"\nreason = "{reason}"\n'
+        for reason in ("validates its input", "sorts its output")
+    )
+    repo.write("source", script("old"))
+    repo.commit("slower, and accepted", **{"steelyard.toml": old})
+    repo.write("source", script("new"))
+    repo.write("steelyard.toml", old)
+    words = ("compare", "--base", "main", *BUILT, "./program", "--pairs", "12", "--json", "../record.json")
+    assert scripted(*words).status == 1
+    kept = {"above": 0.6, "benchmark": "./program", "metric": None, "reason": "validates its input"}
+    assert record_of()["subjects"][0]["revision"]["accepted"] == [kept]
+    assert scripted("gate", "../record.json").status == 1
+    repo.write("steelyard.toml", old + new)
+    done = scripted("gate", "../record.json")
+    assert done.status == 0
+    said = " ".join(done.text.split())
+    assert "accepted up to 60 % (sorts its output)" in said
+    assert "./program=60% (validates its input) is passed over: the baseline has it already" in said
+
+
 def test_the_work_tree_against_a_branch(scripted: ScriptedWorld, repo: Repo) -> None:
     done = scripted("compare", "--base", "main", *BUILT, "./program a b", "--json", "../record.json")
     assert done.status == 1

@@ -64,17 +64,20 @@ class Limits(Record):
     accepted: list[Accepted] = Field(default_factory=list, description="slowdowns that are accepted above all limits")
 
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
-        """The limit of a benchmark in a metric, as `that_applies`."""
-        return that_applies(self.limits, benchmark, metrics, deciding=deciding)
+        """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
+
+        The metric has two names where the requested one is not defined, and another one stands in for it.
+        """
+        return _that_applies(self.limits, benchmark, metrics, deciding=deciding)
+
+    def accepted_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Accepted | None:
+        """What is accepted of a benchmark in a metric, by the same rule."""
+        return _that_applies(self.accepted, benchmark, metrics, deciding=deciding)
 
 
-def that_applies(
+def _that_applies(
     limits: Sequence[AnyLimit], benchmark: str, metrics: Collection[str], *, deciding: bool
 ) -> AnyLimit | None:
-    """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
-
-    The metric has two names where the requested one is not defined, and another one stands in for it.
-    """
     fitting = [limit for limit in limits if limit.is_of(benchmark, metrics, deciding=deciding)]
     return max(reversed(fitting), key=_specificity, default=None)
 

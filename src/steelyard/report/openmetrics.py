@@ -17,7 +17,7 @@ _FAMILIES: tuple[tuple[str, str, Callable[[Judged], float | None]], ...] = (
     ),
     (
         "steelyard_above_limit",
-        "1 where the change is above its limit, 0 where it is not; absent where that is not known.",
+        "1 where the change is above its limit, 0 where it is not, or is accepted; absent where that is not known.",
         lambda one: None if one.standing == "open" else float(one.standing == "above"),
     ),
     (

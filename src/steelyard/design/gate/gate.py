@@ -22,7 +22,7 @@ from steelyard.model.errors import NotMeasuredError, SteelyardError
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.journal import is_journal, is_still_written
 from steelyard.model.kept import CONTROL_ALARM, KEPT_NAME, Finding
-from steelyard.model.limits import NEVER, Limit, Limits, that_applies
+from steelyard.model.limits import NEVER, Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.subject import Benchmark
@@ -248,7 +248,7 @@ def _passed_over_finding(what: str) -> Finding:
 
 def _judge_verdicts(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
     verdicts = weighing.derived.verdicts if weighing.derived else []
-    metrics = weighing.settings.metrics
+    metrics, limits_in_force = weighing.settings.metrics, accepting.limits_in_force(limits, weighing)
     places: Counter[int] = Counter()
     judged = []
     for verdict in verdicts:
@@ -256,22 +256,23 @@ def _judge_verdicts(name: str, weighing: Weighing, limits: Limits) -> list[Judge
             place = places[verdict.index]
             places[verdict.index] += 1
             metric = metrics[min(place, len(metrics) - 1)]
-            judged.append(_judge_verdict(name, weighing, verdict, limits, metric=metric, first=place == 0))
+            held_to = limits_in_force[weighing.benchmarks[verdict.index].baseline]
+            judged.append(_judge_verdict(name, weighing, verdict, held_to, metric=metric, first=place == 0))
     return judged
 
 
 def _judge_verdict(
     name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool
 ) -> Judged:
-    """Hold a verdict to the limit of the `metric` that was asked for, which may not be the one that it is of."""
+    """Hold a verdict to the limit of the `metric` that was asked for, which may not be the one that it is of.
+
+    What is above that limit is held to what is accepted.
+    """
     metrics = {metric, verdict.metric}
     limit = limits.of(verdict.benchmark, metrics, deciding=first)
     deciding = first or limit is not None
     standing = _standing(verdict, limit) if deciding else "within"
-    accepted = None
-    if standing == "above":
-        held = accepting.that_hold(limits, weighing, verdict)
-        accepted = that_applies(held, verdict.benchmark, metrics, deciding=first)
+    accepted = limits.accepted_of(verdict.benchmark, metrics, deciding=first) if standing == "above" else None
     if accepted is not None:
         standing = "accepted" if (stands := _standing(verdict, accepted)) == "within" else stands
     return Judged(
@@ -395,7 +396,7 @@ def _unused_limit_findings(report: GateReport) -> list[Finding]:
     names = {one.verdict.benchmark for one in report.judged} | _benchmarks_of_other_parts(report)
     names |= {one.name for weighing in report.weighings for one in _failed_benchmarks(weighing)}
     patterns = [(f"the limit {limit}", limit.benchmark) for limit in report.limits.limits if limit.benchmark]
-    patterns += [(accepting.said(entry), entry.benchmark) for entry in accepting.without_expired(report)]
+    patterns += [(accepting.entry_text(entry), entry.benchmark) for entry in accepting.unexpired(report)]
     return [
         Finding(
             code="unused-limit",
