@@ -46,6 +46,9 @@ FIRST_PAIRS = 12
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # The standard error of a median of normal values, relative to that of their mean.
 _MEDIAN_TO_MEAN = 1.253
+# The kernel charges about one launch in fifty of a program that writes nothing for a block of its file system, which it
+# writes for itself: so many blocks of 512 bytes.
+BLOCKS_OF_ITS_OWN = 8
 # Two launches at once that take more than this share of the memory may leave too little for everything else.
 MOST_OF_MEMORY = 0.25
 
@@ -249,7 +252,7 @@ class Pairing:
         """Return what speaks against running two commands at once when nobody asked for it; None if nothing does."""
         if self._settings.harness is not None:
             return None
-        if pair[0].role != _WARM_UP and any(map(self._writes, pair)):
+        if pair[0].role != _WARM_UP and self._surely_writes(pair):
             return "it writes to files, which two at once may both want"
         if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
             return f"two at once take more than {whole_percent(MOST_OF_MEMORY)} of the memory"
@@ -259,6 +262,17 @@ class Pairing:
         """Whether the warm-up wrote to files: it may only have filled a cache, as one pair run by itself will tell."""
         newest = self._pairs[-1:]
         return any(pair[0].role == _WARM_UP and any(map(self._writes, pair)) for pair in newest)
+
+    def _surely_writes(self, pair: Pair) -> bool:
+        """Whether a pair shows that the command writes to files, and not only that the kernel wrote for itself."""
+        writing = [row for row in pair if self._writes(row)]
+        if len(writing) != 1:
+            return bool(writing)
+        (one,) = writing
+        if (one.written_blocks or 0) > BLOCKS_OF_ITS_OWN:
+            return True
+        of_side = [self._writes(row) for pair in self._pairs for row in pair if row.side == one.side]
+        return sum(of_side) > max(1, len(of_side) / 2)
 
     def _writes(self, row: LaunchRow) -> bool:
         """Whether a launch of a command wrote to files; a harness writes its reports."""
