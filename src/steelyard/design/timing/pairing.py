@@ -265,14 +265,12 @@ class Pairing:
 
     def _surely_writes(self, pair: Pair) -> bool:
         """Whether a pair shows that the command writes to files, and not only that the kernel wrote for itself."""
-        writing = [row for row in pair if self._writes(row)]
-        if len(writing) != 1:
-            return bool(writing)
-        (one,) = writing
-        if (one.written_blocks or 0) > BLOCKS_OF_ITS_OWN:
-            return True
-        of_side = [self._writes(row) for pair in self._pairs for row in pair if row.side == one.side]
-        return sum(of_side) > max(1, len(of_side) / 2)
+        written = [row.written_blocks or 0 for row in pair if self._writes(row)]
+        if len(written) == 1 and max(written) <= BLOCKS_OF_ITS_OWN:
+            # Counted by pairs, as which side wrote must not count.
+            writing = sum(any(map(self._writes, each)) for each in self._pairs)
+            return writing > max(1, len(self._pairs) / 2)
+        return bool(written)
 
     def _writes(self, row: LaunchRow) -> bool:
         """Whether a launch of a command wrote to files; a harness writes its reports."""
