@@ -386,7 +386,10 @@ def test_the_build_of_several_ends_where_one_fails(here_without_python: InProces
     put(here_without_python.folder, PROJECTS["several"][0])
     assert here_without_python("init").status == 0
     build = written(here_without_python.folder).build.command
-    assert build == "set -e\ngo test -c -trimpath -o ./steelyard.test .\nmvn -q -B package -DskipTests\n"
+    assert (
+        build
+        == "set -e\ngo test -c -trimpath -o ./steelyard.test .\nmvn -q -B package -DskipTests -Dmaven.javadoc.skip\n"
+    )
 
 
 def test_the_packages_that_python_needs_are_named_once(here_without_python: InProcess) -> None:
@@ -524,7 +527,13 @@ def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess)
             ["-p x --bench sort -p x --bench parse -p one --bench deep"],
             ["--no-run -p x --bench sort -p x --bench parse --message"],
         ),
-        ("maven, in modules", "inner", "mvn", ["-DskipTests -pl inner,one -am"], ["-DskipTests -pl one -am"]),
+        (
+            "maven, in modules",
+            "inner",
+            "mvn",
+            ["-Dmaven.javadoc.skip -pl inner,one -am"],
+            ["-Dmaven.javadoc.skip -pl one -am"],
+        ),
         ("cmake", "sub", "cmake", ["-S .", "--target bench_sort tests inner"], ["-S .", "--target bench_sort tests -"]),
     ],
 )

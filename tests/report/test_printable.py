@@ -67,6 +67,21 @@ def test_names_that_are_cut_are_still_told_apart() -> None:
     assert printable.shorten_apart([names[0], names[0]], 24) == [printable.shorten(names[0], 24)] * 2
 
 
+def test_names_that_differ_in_several_places_are_told_apart() -> None:
+    names = [
+        f"bench/test_collections.py::test_{what}_{kind}[Strategy.AS_{way}-{who}]"
+        for what in ("structure_attrs", "unstructure_attrs")
+        for kind in ("lists", "mappings")
+        for way in ("DICT", "TUPLE")
+        for who in ("BaseConverter", "Converter")
+    ]
+    for width in (24, 30, 40, 60):
+        shown = printable.shorten_apart(names, width)
+        assert len(set(shown)) == len(names), shown
+        assert max(map(len, shown)) <= width
+    assert printable.shorten_apart(names, 40)[0] == "…st_structure…rs_lists[Str…AS_DICT-Base…"
+
+
 @given(st.lists(ANYTHING, max_size=4), st.integers(0, 30))
 def test_what_is_told_apart_is_not_too_wide(texts: list[str], width: int) -> None:
     plain = [printable.plain(text) for text in texts]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 
 from rich.cells import cell_len
 from rich.text import Span, Text
@@ -23,6 +23,12 @@ _CHARACTER = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.",
 
 # Of a name that is cut at its start, one column in this many is kept before the point where it differs.
 _COLUMNS_PER_CONTEXT_COLUMN = 4
+
+# The columns that a part of a name takes at least, two of which may be for the marks around it.
+_LEAST_PART = 4
+
+# How often names that still look alike are told apart from all that they look like.
+_ROUNDS = 4
 
 # Spaces between a number and its unit, or within an interval, where no line may break.
 UNBROKEN = r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))|(?<=%,) (?=[-+\d])|(?<=±) "
@@ -77,29 +83,65 @@ def shorten(text: str, width: int) -> str:
 
 
 def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Shorten each text, but let those that would look alike begin near where they start to differ."""
-    by_short_text: dict[str, set[str]] = {}
-    for text in texts:
-        by_short_text.setdefault(shorten(text, width), set()).add(text)
-    shown: dict[str, str] = {}
-    for short, group in by_short_text.items():
-        pieces = {text: _CHARACTER.findall(text) for text in group}
-        common_length = sum(
-            1 for _ in takewhile(lambda column: len({*column}) == 1, zip(*pieces.values(), strict=False))
-        )
-        start = common_length - width // _COLUMNS_PER_CONTEXT_COLUMN if len(group) > 1 else 0
-        for text in group:
-            shown[text] = _cut_at_start(pieces[text], start, width) if start > 0 else short
+    """Shorten each text, but let those that would look alike show the places where they start to differ."""
+    shown = {text: shorten(text, width) for text in texts}
+    if width < _LEAST_PART:
+        return [shown[text] for text in texts]
+    rivals = {text: frozenset([text]) for text in shown}
+    for _ in range(_ROUNDS):
+        alike: dict[str, list[str]] = {}
+        for text, short in shown.items():
+            alike.setdefault(short, []).append(text)
+        for group in alike.values():
+            if len(group) > 1:
+                together = frozenset[str]().union(*(rivals[text] for text in group))
+                rivals |= dict.fromkeys(together, together)
+                shown |= _told_apart(sorted(together, key=_CHARACTER.findall), width)
     return [shown[text] for text in texts]
 
 
-def _cut_at_start(pieces: list[str], start: int, width: int) -> str:
-    """Return a text cut at its start, and at its end if there is no room for that."""
-    rest = pieces[start:]
-    head = _pieces_that_fit(rest, width - 1)
-    if len(head) < len(rest):
-        head = [*_pieces_that_fit(rest, width - 2), ELLIPSIS]
-    return "".join([ELLIPSIS, *head])
+def _told_apart(texts: Sequence[str], width: int) -> dict[str, str]:
+    """Return each of several sorted texts with the parts of it where others differ."""
+    pieces = [_CHARACTER.findall(text) for text in texts]
+    places = [set[int]() for _ in texts]
+    for neighbours in (pairwise(range(len(texts))), pairwise(reversed(range(len(texts))))):
+        lengths = list[int]()  # how much a text has in common with those before it: falls with the distance
+        for before, this in neighbours:
+            both = zip(pieces[before], pieces[this], strict=False)
+            in_common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
+            lengths = [*(length for length in lengths if length < in_common), in_common]
+            places[this] |= {*lengths}
+    return {text: _parts(pieces[at], sorted(places[at]), width) for at, text in enumerate(texts)}
+
+
+def _parts(pieces: list[str], places: Sequence[int], width: int) -> str:
+    """Return as few parts of a text as show all of these places; if there is no room, from the first one on."""
+    most = max(1, min(len(places), width // _LEAST_PART))
+    ways = (_covering(pieces, places, number, width) for number in range(1, most + 1))
+    return next((way for way in ways if way is not None), None) or _covering(pieces, places[:1], 1, width) or ""
+
+
+def _covering(pieces: list[str], places: Sequence[int], number: int, width: int) -> str | None:
+    """Return a text's parts that begin near these places, each with its share of the width; None if they need more."""
+    share, shown, end = width // number, list[str](), 0
+    for place in places:
+        if shown and min(place, len(pieces) - 1) < end:
+            continue
+        if number == 0:
+            return None
+        number -= 1
+        begin = max(end, place - share // _COLUMNS_PER_CONTEXT_COLUMN)
+        before = [ELLIPSIS] if begin > end else []
+        room = (share if number else width - cell_len("".join(shown))) - len(before)
+        part = _pieces_that_fit(pieces[begin:], room)
+        after = [ELLIPSIS] if not number and begin + len(part) < len(pieces) else []
+        if after:
+            part = _pieces_that_fit(pieces[begin:], room - 1)
+        end = begin + len(part)
+        shown += [*before, *part, *after]
+    if end < len(pieces) and shown[-1:] != [ELLIPSIS]:
+        shown.append(ELLIPSIS)
+    return "".join(shown)
 
 
 def _pieces_that_fit(pieces: list[str], width: int) -> list[str]:

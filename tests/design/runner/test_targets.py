@@ -130,13 +130,14 @@ def test_of_two_commands_around_launches_the_first_is_the_baseline_s() -> None:
     assert said == [b"0", b"1", b"0", b"0"]
 
 
-@pytest.mark.parametrize("word", ["data", "new.py::test", "absolute", "both", "nowhere", "x" * 5000])
+@pytest.mark.parametrize("word", ["data", "new.py::test", "new.js", "absolute", "both", "nowhere", "x" * 5000])
 def test_what_git_does_not_have_is_named_where_a_revision_misses_it(tmp_path: Path, word: str) -> None:
     here, checkout = tmp_path / "here", tmp_path / "checkout"
     for folder, names in ((here, ["data", "new.py", "both", "absolute"]), (checkout, ["both"])):
         folder.mkdir()
-        for name in names:
+        for name in [*names, "lib.js"]:
             (folder / name).touch()
+    (here / "new.js").write_text("require('./lib')")
     given = str(here / word) if word == "absolute" else word
     revision = RevisionFacts(name="v1", commit=None, tree="0", build=None)
     side = Subject(name="v1", command=f"cat {given}", argv=["cat", given], program="/bin/cat")
@@ -146,4 +147,8 @@ def test_what_git_does_not_have_is_named_where_a_revision_misses_it(tmp_path: Pa
     missing = "data is in your folder and not in that revision, where it runs: give its absolute path"
     of_python = ", and --env PYTHONPATH=src where the code is in src, so that each revision imports its own"
     told = {"data": missing, "new.py::test": missing.replace("data", "new.py") + of_python}
+    told["new.js"] = (
+        "new.js is in your folder and not in that revision, where it runs: "
+        f"--setup 'cp {here}/new.js new.js' copies it there, to be run as new.js"
+    )
     assert remedy == told.get(word, COMMAND_REMEDY)

@@ -231,6 +231,34 @@ def test_a_new_file_that_imports_each_side_s_own_code(look: Look, tmp_path: Path
     assert not look(command.replace("pytest ", "pytest -c pytest.ini "), PYTHONPATH="src")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "beside"),
+    [
+        ("new.py", "import sys\nfrom script import f\n", "script"),
+        ("src/new.py", "import fast\n", "fast"),
+        ("new.py", "import tools\n", None),
+        ("tests/new.py", "import test_fast\n", "test_fast"),
+        ("new.py", "import other\n", None),
+        ("new.js", "const a = require('node:fs'), b = require('./lib')\n", "./lib"),
+        ("src/new.mjs", "import { it } from '../lib.js'\n", "../lib.js"),
+        ("new.cjs", "require('lib')\n", None),
+        ("data.txt", "import script\n", None),
+    ],
+)
+def test_what_a_new_script_loads_from_beside_it_is_the_work_tree_s(
+    look: Look, tmp_path: Path, name: str, text: str, beside: str | None
+) -> None:
+    for top in ("work", "cache/base", "cache/tree"):
+        (tmp_path / top / "lib.js").touch()
+    new = tmp_path / "work" / name
+    new.write_text(text)
+    found = look(f"run {new}", program=Path("/bin/run"), PYTHONPATH="src")
+    assert [one.message.partition(", and loads ")[2] for one in found] == [f"{beside} from beside it"] * bool(beside)
+    assert [one.remedy for one in found] == [f"--setup 'cp {new} {name}' copies it there, to be run as {name}"] * bool(
+        beside
+    )
+
+
 def test_a_search_path_of_the_work_tree(look: Look, tmp_path: Path) -> None:
     (found,) = look("PYTHON script.py", PYTHONPATH=f"{tmp_path}/work/src")
     assert (

@@ -29,6 +29,7 @@ from steelyard.subjects.command import (
     with_parameters,
 )
 from steelyard.subjects.harness import Work, harness_named
+from steelyard.subjects.revisions.shared import copied, loaded_beside
 from steelyard.subjects.shell_words import needs_shell, shell_words
 
 LOOPS = "loops"
@@ -174,6 +175,9 @@ def missing_file_remedy(subject: Subject, settings: Settings) -> str | None:
     if missing is None:
         return None
     remedy = f"{missing} is in your folder and not in that revision, where it runs: "
+    here, there = Path(settings.directory), Path(subject.directory or "")
+    if loaded_beside(here / missing, there / missing):
+        return remedy + copied(here / missing, missing)
     remedy += (
         "give its absolute path" if settings.harness is None else "name a folder that both have, or its absolute path"
     )

@@ -13,7 +13,8 @@ _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 # The plugin by its name, or by its alias in a version catalog.
 _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
-_MAVEN = "mvn -q -B package -DskipTests"
+# Documents take time, and fail where a JDK lacks javadoc.
+_MAVEN = "mvn -q -B package -DskipTests -Dmaven.javadoc.skip"
 
 
 def go(folder: Path) -> FoundProject | None:

@@ -34,6 +34,18 @@ _LONGEST_LINE = 512
 # The files in which pytest may be told of folders to import from.
 _PYTEST_SETTINGS_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PYTHONPATH_SETTING = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+# What a script loads that may lie beside it; and the endings that its name has there.
+_NODE = re.compile(r"""(?:\brequire\(|\bimport\(|\bfrom|^\s*import)\s*["'](\.[^"'\n]*)["']""", re.MULTILINE)
+_LOADED = {
+    ".py": re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE),
+    ".js": _NODE,
+    ".cjs": _NODE,
+    ".mjs": _NODE,
+}
+_ENDINGS = {
+    ".py": ("/__init__.py", ".py"),
+    **dict.fromkeys((".js", ".cjs", ".mjs"), ("", ".js", ".cjs", ".mjs", "/index.js")),
+}
 _OWN_ENVIRONMENT = "--build make each side an environment of its own (steelyard docs revisions)"
 
 
@@ -43,6 +55,26 @@ class Shared:
 
     message: str
     remedy: str
+
+
+def loaded_beside(path: Path, place: Path) -> str | None:
+    """Return what a script loads from beside it, before any search path, although its `place` in a revision has it too.
+
+    None if it loads nothing of that kind, or is no script that is understood here.
+    """
+    if path.suffix not in _LOADED:
+        return None
+    for name in dict.fromkeys(_LOADED[path.suffix].findall(beginning_of(path).decode(errors="replace"))):
+        files = [f"{name}{ending}" for ending in _ENDINGS[path.suffix]]
+        if any((path.parent / file).is_file() and (place.parent / file).is_file() for file in files):
+            return str(name)
+    return None
+
+
+def copied(path: Path, place: str) -> str:
+    """Return the way to run a file of the work tree in revisions that lack it, with what each has beside it."""
+    command = f"cp {shlex.quote(str(path))} {shlex.quote(place)}"
+    return f"--setup {shlex.quote(command)} copies it there, to be run as {place}"
 
 
 def shared_by_revisions(
@@ -99,6 +131,12 @@ class _Side:
                 yield Shared(
                     f"{path} is a file of the work tree, whichever revision is measured",
                     f"give its path from here, {self._path_from_here(inside)}, and each runs its own",
+                )
+            elif beside := loaded_beside(path, self.built.top / inside):
+                yield Shared(
+                    f"{path} is new in the work tree and runs there for each revision, and loads {beside} from beside "
+                    "it",
+                    copied(path, self._path_from_here(inside)),
                 )
             elif path.suffix == ".py" and not self._imports_own_code(path):
                 yield Shared(
