@@ -51,8 +51,8 @@ class Outcome:
     def way_on(self) -> str | None:
         """Return the command that carries on what is undecided: another budget adds to what was measured.
 
-        In each benchmark only its first timed metric is open again (`with_extra_budget`). What was interrupted has the rest of
-        its own budget.
+        In each benchmark only its first timed metric is open again (`with_extra_budget`). What was interrupted has the
+        rest of its own budget.
         """
         record = self.record
         if self.resumed_by is None or not isinstance(record, Weighing) or record.derived is None:
