@@ -109,7 +109,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     commits, 130 interrupted.
     """
     from steelyard.cli.screen import output, watching
-    from steelyard.design.bisection.search import Telling
+    from steelyard.design.bisection.search import SearchListener
     from steelyard.design.bisection.session import bisect
     from steelyard.report.bisection import bisection
 
@@ -124,7 +124,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     say_what_is_unread(options.launch)
     with watching(world) as line:
         said = _Said(line, asked.sought)
-        found, error = bisect(asked, Telling(line, said.begun, said.step), world)
+        found, error = bisect(asked, SearchListener(line, said.begun, said.step), world)
     with beside_files((options.json, partial(as_json, found))):
         bisection(output(world.environment, beside_data=is_printed(options.json)), found)
     if error is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from steelyard.design.check.evidence import Amount
 from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
-from steelyard.design.heap import unseen
+from steelyard.design.heap import unseen_memory_finding
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError
 from steelyard.model.heap import HeapUse
@@ -111,7 +111,7 @@ def judge_leak(found: Allocating) -> Judged:
 
 
 def _note(name: str, program: Path, seen: WatchedLaunch) -> str:
-    finding = unseen(name, program, seen.use)
+    finding = unseen_memory_finding(name, program, seen.use)
     if finding is None:
         return ""
     return f"{finding.message}; {finding.remedy}" if finding.remedy else finding.message
