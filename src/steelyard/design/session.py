@@ -177,7 +177,7 @@ def _measure_record(
     selection: Selection | None = None,
     resumed_journal: Journal | None = None,
 ) -> Outcome:
-    """Measure and keep the record; a journal that was `begun` holds the header's launches, and is continued."""
+    """Measure and keep the record; a `resumed_journal` holds the header's launches, and is continued."""
     store = session.world.store()
     header, targets = _prepare(header, session, selection)
     rows = header.launches.rows()
