@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.simulation import SYNTHETIC, FloatArray, Noise, table, trace, window_of
-from steelyard.design.bisection.search import Searching, Telling
+from steelyard.design.bisection.search import CommitSearch, SearchListener
 from steelyard.design.bisection.weighing import Weighed
 from steelyard.model.bisection import Bisection, Commit, Compared, Sought
 from steelyard.model.settings import Settings
@@ -177,8 +177,8 @@ def commits_of(levels: FloatArray) -> list[Commit]:
 def search(scales: SimulatedScales, alpha: float = 0.01, margin: float = 0.005, sought: Sought = "slower") -> Bisection:
     """One bisection, to its end."""
     line = commits_of(scales.levels)
-    quiet = Telling(lambda _: None, lambda *_: None, lambda _: None)
-    searching = Searching(line, Settings(alpha=alpha, margin=margin, max_time_s=None), scales, quiet, sought)
+    quiet = SearchListener(lambda _: None, lambda *_: None, lambda _: None)
+    searching = CommitSearch(line, Settings(alpha=alpha, margin=margin, max_time_s=None), scales, quiet, sought)
     ended = searching.run()
     return searching.result(ended, {"tool": "", "repository": "", "command": "", "build": None, "seconds": 0.0})
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from steelyard.design.bisection import session
-from steelyard.design.bisection.search import Searching
+from steelyard.design.bisection.search import CommitSearch
 from steelyard.design.bisection.weighing import SearchRequest
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.files import load
@@ -372,13 +372,13 @@ def test_ctrl_c_between_two_weighings(
     scripted: ScriptedWorld, git: Callable[..., History], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git()
-    judge = Searching._judge
+    judge = CommitSearch._judge
 
     def interrupted(*words: Any) -> None:
         judge(*words)
         ctrl_c()
 
-    monkeypatch.setattr(Searching, "_judge", interrupted)
+    monkeypatch.setattr(CommitSearch, "_judge", interrupted)
     done = bisect(scripted)
     assert done.status == 130
     assert done.err.decode().count("\n") == 3  # the line of commits, the ends, and one step

@@ -109,7 +109,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     commits, 130 interrupted.
     """
     from steelyard.cli.screen import output, watching
-    from steelyard.design.bisection.search import Telling
+    from steelyard.design.bisection.search import SearchListener
     from steelyard.design.bisection.session import bisect
     from steelyard.report.bisection import bisection
 
@@ -124,7 +124,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     warn_of_unread_input(options.launch)
     with watching(world) as line:
         report = _SearchReport(line, request.sought)
-        found, error = bisect(request, Telling(line, report.report_start, report.step), world)
+        found, error = bisect(request, SearchListener(line, report.report_start, report.step), world)
     with writing_files((options.json, partial(as_json, found))):
         bisection(output(world.environment, beside_data=is_printed(options.json)), found)
     if error is not None:

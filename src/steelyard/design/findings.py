@@ -227,7 +227,7 @@ def merge_equal_findings(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
 
 
 def findings_not_repeated(earlier: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -> list[Finding]:
-    """Return the findings of `before` that `each_once` of `found` does not say of the same benchmarks, or of more."""
+    """Return the `earlier` findings but those that `found`, once merged, repeats of the same benchmarks, or of more."""
     names: dict[Finding, set[str]] = {}
     for name, finding in found:
         names.setdefault(finding, set()).add(name)

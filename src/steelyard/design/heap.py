@@ -22,7 +22,7 @@ from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.subject import Subject
 
 # For each allocator inside programs, what of it is not seen, and what can be done.
-_INSIDE = {
+_OWN_ALLOCATORS = {
     "Python": (
         "Python takes its small objects from blocks of its own, so that only those over 512 bytes are seen",
         "--env PYTHONMALLOC=malloc has every object allocated apart",
@@ -121,7 +121,7 @@ class HeapStage:
     def _launch(self, benchmark: int, side: int, target: Target, subject: Subject) -> None:
         def keep(reading: Reading[HeapUse | None]) -> None:
             use, measured = reading.value, reading.measured
-            if (finding := unseen(target.name, Path(subject.program), use, subject.name)) is not None:
+            if (finding := unseen_memory_finding(target.name, Path(subject.program), use, subject.name)) is not None:
                 self._findings[finding.message] = finding
             if use is not None:
                 cpu_ns = measured.user_ns + measured.sys_ns
@@ -133,7 +133,9 @@ class HeapStage:
         self.runner.launch(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
 
 
-def unseen(name: str, program: Path, use: HeapUse | None, program_name: str | None = None) -> Finding | None:
+def unseen_memory_finding(
+    name: str, program: Path, use: HeapUse | None, program_name: str | None = None
+) -> Finding | None:
     """Return what of a launch's memory is missing from the numbers, as far as that can be told.
 
     `name` is that of the launch; what is so in each launch of a program is said of the program.
@@ -145,8 +147,8 @@ def unseen(name: str, program: Path, use: HeapUse | None, program_name: str | No
             remedy="is the program behind it linked statically, or is its environment cleared?",
         )
     inside = heap.own_allocator(program)
-    if inside in _INSIDE:
-        return Finding(code="heap-inside", message=_INSIDE[inside][0], remedy=_INSIDE[inside][1])
+    if inside in _OWN_ALLOCATORS:
+        return Finding(code="heap-inside", message=_OWN_ALLOCATORS[inside][0], remedy=_OWN_ALLOCATORS[inside][1])
     if inside is not None:
         return Finding(
             code="heap-inside",

@@ -11,6 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
+from steelyard.design.command_findings import (
+    placeholder_findings,
+    shell_words_findings,
+    shim_findings,
+    unread_output_findings,
+)
 from steelyard.design.control import with_control
 from steelyard.design.extra_budget import ExtraBudget, used_s
 from steelyard.design.findings import (
@@ -40,7 +46,6 @@ from steelyard.design.stages import Session, needs_counting, stages
 from steelyard.design.stderr_notes import set_up_findings, without_secret_values
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
-from steelyard.design.written import placeholder_findings, shell_words_findings, shim_findings, unread_output_findings
 from steelyard.model.collector import without_collection
 from steelyard.model.counters import events_of
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
@@ -172,7 +177,7 @@ def _measure_record(
     selection: Selection | None = None,
     resumed_journal: Journal | None = None,
 ) -> Outcome:
-    """Measure and keep the record; a journal that was `begun` holds the header's launches, and is continued."""
+    """Measure and keep the record; a `resumed_journal` holds the header's launches, and is continued."""
     store = session.world.store()
     header, targets = _prepare(header, session, selection)
     rows = header.launches.rows()

@@ -21,7 +21,7 @@ from benchmarks.bisection import (
 )
 from benchmarks.simulation import Noise, quiet, trace, window_of
 
-from steelyard.design.bisection.search import Searching, Telling
+from steelyard.design.bisection.search import CommitSearch, SearchListener
 from steelyard.design.bisection.weighing import Weighed
 from steelyard.model.bisection import Commit, Sought
 from steelyard.model.errors import UsageError
@@ -191,16 +191,16 @@ def test_neighbours_are_weighed_once() -> None:
 def test_commits_of_the_same_files_are_not_weighed_against_each_other() -> None:
     line = commits_of(np.zeros(4))
     line = [line[0], line[1].model_copy(update={"tree": line[0].tree}), *line[2:]]
-    searching = Searching(line, Settings(max_time_s=None), scales([0, 0, 0.1, 0.1]), telling())
+    searching = CommitSearch(line, Settings(max_time_s=None), scales([0, 0, 0.1, 0.1]), telling())
     ended = searching.run()
     assert ended.end == "found"
     assert [step.kind for step in searching.steps] == ["ends", "equal", "step", "last"]
 
 
-def telling() -> Telling:
-    return Telling(lambda _: None, lambda *_: None, lambda _: None)
+def telling() -> SearchListener:
+    return SearchListener(lambda _: None, lambda *_: None, lambda _: None)
 
 
 def test_too_few_pairs_for_a_step_are_refused() -> None:
     with pytest.raises(UsageError, match="--pairs 11 can never tell commits apart"):
-        Searching(commits_of(np.zeros(65)), Settings(pairs=11), scales([0.0]), telling())
+        CommitSearch(commits_of(np.zeros(65)), Settings(pairs=11), scales([0.0]), telling())

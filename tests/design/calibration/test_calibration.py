@@ -107,7 +107,7 @@ def test_who_insists_when_all_is_measured_keeps_it_too(tmp_path: Path, monkeypat
     def insists(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("steelyard.design.calibration.calibration.fitted", insists)
+    monkeypatch.setattr("steelyard.design.calibration.calibration.fit_patterns", insists)
     assert interrupted(shared_machine(), tmp_path).measurements() == TIMED + 4 * COUNTED
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.calibration.fit import correlation, error, fit_of, fitted
+from steelyard.design.calibration.fit import correlation, fit_error, fit_of, fit_patterns
 from steelyard.model.calibration import Point
 from steelyard.model.counting import Weights
 from steelyard.model.errors import MeasurementError
@@ -33,15 +33,15 @@ def test_the_fit_finds_what_the_hits_take() -> None:
 
 
 def test_the_error_is_relative() -> None:
-    assert error(points()) == pytest.approx(0, abs=1e-9)
+    assert fit_error(points()) == pytest.approx(0, abs=1e-9)
     # Two points with the same hits, one of which takes twice as long: the best weight predicts 2.4 ns.
     pair = [point("chase", ns, l1=10.0) for ns in (2.0, 4.0)]
-    assert error(pair) == pytest.approx((0.5 * (0.2**2 + 0.4**2)) ** 0.5)
+    assert fit_error(pair) == pytest.approx((0.5 * (0.2**2 + 0.4**2)) ** 0.5)
 
 
 def test_every_pattern_has_its_own_weights_and_correlations() -> None:
     slow = [one.model_copy(update={"ns": one.ns * 3}) if one.pattern == "chase" else one for one in points()]
-    fit, patterns = fitted(slow)
+    fit, patterns = fit_patterns(slow)
     assert [one.pattern for one in patterns] == list(PATTERNS)
     by_name = {one.pattern: one for one in patterns}
     assert by_name["chase"].fit.predicted_ns(slow[-1]) == pytest.approx(slow[-1].ns, rel=1e-3)
@@ -59,4 +59,4 @@ def test_where_the_first_level_would_take_nothing_there_are_no_weights() -> None
     odd = [point("chase", 100 * ram, l1=0.0, ram=ram) for ram in (1.0, 3.0)]
     assert fit_of(odd).weights is None
     with pytest.raises(MeasurementError, match="no weights fit"):
-        fitted(odd)
+        fit_patterns(odd)

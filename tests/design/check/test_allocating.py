@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.design.check.allocating import KEPT_BLOCKS, leak, of_benchmark
+from steelyard.design.check.allocating import KEPT_BLOCKS, judge_leak, measure_benchmark
 from steelyard.design.check.gather import Checked
 from steelyard.design.runner.runner import Runner
 from steelyard.model.launch_spec import LaunchSpec
@@ -20,27 +20,27 @@ def allocating(kept: float | None, iterations: int = 1000, note: str = "") -> Al
 
 
 def test_blocks_that_stay_are_a_leak() -> None:
-    assert leak(allocating(1.0)).state == "trouble"
-    assert leak(allocating(1.0)).figure == 1.0
-    assert "1.00 of 2.00 blocks" in leak(allocating(1.0)).finding
+    assert judge_leak(allocating(1.0)).state == "trouble"
+    assert judge_leak(allocating(1.0)).figure == 1.0
+    assert "1.00 of 2.00 blocks" in judge_leak(allocating(1.0)).finding
 
 
 def test_a_buffer_that_grew_is_none() -> None:
-    assert leak(allocating(KEPT_BLOCKS)).state == "sound"
-    assert leak(allocating(0.0)).state == "sound"
-    assert leak(allocating(-0.5)).state == "sound"  # the shorter launch happened to keep more
+    assert judge_leak(allocating(KEPT_BLOCKS)).state == "sound"
+    assert judge_leak(allocating(0.0)).state == "sound"
+    assert judge_leak(allocating(-0.5)).state == "sound"  # the shorter launch happened to keep more
 
 
 def test_what_cannot_be_told_is_said() -> None:
-    assert leak(allocating(1.0, iterations=3)).state == "untried"
-    assert "3 iterations are too few" in leak(allocating(1.0, iterations=3)).finding
-    assert "1 iteration is too few" in leak(allocating(1.0, iterations=1)).finding
-    assert leak(allocating(None, note="nothing was seen")).finding == "nothing was seen"
+    assert judge_leak(allocating(1.0, iterations=3)).state == "untried"
+    assert "3 iterations are too few" in judge_leak(allocating(1.0, iterations=3)).finding
+    assert "1 iteration is too few" in judge_leak(allocating(1.0, iterations=1)).finding
+    assert judge_leak(allocating(None, note="nothing was seen")).finding == "nothing was seen"
 
 
 def test_of_a_harness_that_chooses_its_loops_nothing_is_told() -> None:
     machine = Machine(lambda *_: PLAIN)
     checked = Checked("sort", lambda _: LaunchSpec(b"it", (b"it",), ()), Runner(machine), ChoosesLoops())
-    found = of_benchmark(checked, Path("it"), 1)
-    assert (found.allocations, leak(found).state, machine.specs) == (None, "untried", [])
-    assert "chooses itself" in leak(found).finding
+    found = measure_benchmark(checked, Path("it"), 1)
+    assert (found.allocations, judge_leak(found).state, machine.specs) == (None, "untried", [])
+    assert "chooses itself" in judge_leak(found).finding

@@ -241,7 +241,7 @@ def test_modes_that_noise_blurs_are_looked_at_again(monkeypatch: pytest.MonkeyPa
         return sum(("ill", "modes") in check for check in checks)
 
     assert found() >= 5
-    monkeypatch.setattr("steelyard.design.check.checker._LOOKS", (7, 14))
+    monkeypatch.setattr("steelyard.design.check.checker._ROUNDS_BY_LOOK", (7, 14))
     assert found() <= 4
 
 
@@ -270,7 +270,7 @@ def test_a_mode_of_the_process_is_in_its_fastest_samples_whatever_runs_beside_it
         return sum(("ill", "modes") in doctor.troubles() for doctor in doctors)
 
     assert found() >= 7
-    monkeypatch.setattr("steelyard.design.check.clusters._by_fastest", lambda _: [])
+    monkeypatch.setattr("steelyard.design.check.clusters._by_fastest_samples", lambda _: [])
     assert found() <= 4
 
 

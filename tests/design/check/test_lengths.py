@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.check import lengths
-from steelyard.design.check.evidence import PLAIN, Amount, Evidence, Observed
+from steelyard.design.check.evidence import PLAIN, Amount, Evidence, ObservedLaunch
 from steelyard.design.check.judged import Judged
 from tests.design import checked
 from tests.design.checked import Doctor, lognormal, plain
@@ -13,9 +13,9 @@ from tests.design.checked import Doctor, lognormal, plain
 
 def long(wall_s: float, start_s: float, *, is_pytest: bool = False) -> Judged:
     evidence = Evidence("it", {PLAIN: Amount(1, 1)}, is_pytest=is_pytest)
-    one = Observed(PLAIN, 0, None, 1, (1.0,), 1.0, round(wall_s * 1e9), 1 << 20, 0.0, start_s * 1e9)
+    one = ObservedLaunch(PLAIN, 0, None, 1, (1.0,), 1.0, round(wall_s * 1e9), 1 << 20, 0.0, start_s * 1e9)
     evidence.launches += [one] * 3
-    return lengths.long(evidence)
+    return lengths.judge_long(evidence)
 
 
 def test_samples_that_are_long_are_the_rule_s_own_case() -> None:
@@ -52,9 +52,9 @@ def test_a_start_that_is_long_is_named_with_what_shortens_it(is_pytest: bool, sa
 )
 def test_a_drift_that_cannot_be_told_says_what_is_too_little(launches: int, wall_s: float, said: str) -> None:
     evidence = Evidence("it", {PLAIN: Amount(1, 1)})
-    one = Observed(PLAIN, 0, None, 1, (1.0,), 1.0, round(wall_s * 1e9), 1 << 20, 0.0, 0.0)
+    one = ObservedLaunch(PLAIN, 0, None, 1, (1.0,), 1.0, round(wall_s * 1e9), 1 << 20, 0.0, 0.0)
     evidence.launches += [one] * launches
-    found = lengths.trend(evidence)
+    found = lengths.judge_trend(evidence)
     assert found.state == "lacking"
     assert found.finding.startswith(said)
 

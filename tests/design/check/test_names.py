@@ -35,7 +35,7 @@ def answer(name: str, errors: Mapping[str, LaunchError | None]) -> Answer:
             if error is not None:
                 raise error
 
-    return names.answer(name, [name, "other"], lambda name: cast("Checked", Stub(name)))
+    return names.ask_for(name, [name, "other"], lambda name: cast("Checked", Stub(name)))
 
 
 def states(found: Answer) -> tuple[str, str, bool]:

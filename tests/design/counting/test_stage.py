@@ -67,7 +67,7 @@ def test_that_counting_begins_is_told_as_one_may_take_minutes(stage: Stage) -> N
 
 
 def test_that_a_count_lasts_is_told_with_its_side(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.design.counting.following._LONG_COUNT_S", 0.0)
+    monkeypatch.setattr("steelyard.design.counting.progress._LONG_COUNT_S", 0.0)
 
     def lasting(*_: object) -> Counted:
         assert stage.pool is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.noise.advice import Cost
-from steelyard.design.noise.findings import not_gained
+from steelyard.design.noise.findings import no_gain_reason
 from steelyard.stats.prospects import deviation
 
 Draw = Callable[[np.random.Generator, int], np.ndarray[tuple[int], np.dtype[np.float64]]]
@@ -44,5 +44,5 @@ def test_one_that_is_much_calmer_is_advised(noise: str) -> None:
 
 
 def test_a_tenth_of_the_time_is_called_chance_where_it_may_be_and_no_small_gain() -> None:
-    assert not_gained([Cost(1.1, 3, 9), Cost(0.1, 3, 9)]) == "so few pairs as were measured may show that by chance"
-    assert not_gained([Cost(0.9, 40, 120)]) == "that is no clear gain"
+    assert no_gain_reason([Cost(1.1, 3, 9), Cost(0.1, 3, 9)]) == "so few pairs as were measured may show that by chance"
+    assert no_gain_reason([Cost(0.9, 40, 120)]) == "that is no clear gain"

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from steelyard.design.noise.plan import Cell, Task, Two, neighbours, plan
+from steelyard.design.noise.plan import NeighbourTask, PairsTask, Task, neighbours, plan
 from steelyard.model.noise import Work
 
 SHORTEST: Mapping[Work, float] = {"loop": 0.8, "memory": 2.0}
 
 
-def cells(tasks: Sequence[Task]) -> list[Cell]:
-    return [one for one in tasks if isinstance(one, Cell)]
+def cells(tasks: Sequence[Task]) -> list[PairsTask]:
+    return [one for one in tasks if isinstance(one, PairsTask)]
 
 
 def test_nothing_is_shorter_than_a_start_takes() -> None:
@@ -44,4 +44,4 @@ def test_a_sibling_and_another_core_are_tried_beside_the_first() -> None:
     assert neighbours([1, 2], []) == [2]
     assert neighbours([4], cores) == []
     tasks = plan({0, 1, 2, 3}, cores, SHORTEST, tells_waits=True, begins_beside=False)
-    assert {one.cpus for one in tasks if isinstance(one, Two)} == {(0, 2), (0, 1)}
+    assert {one.cpus for one in tasks if isinstance(one, NeighbourTask)} == {(0, 2), (0, 1)}

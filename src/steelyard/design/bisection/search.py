@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log1p
 from typing import Any, Protocol
 
-from steelyard.design.bisection.weighing import Weighed, logged
+from steelyard.design.bisection.weighing import Weighed, log_change
 from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Side, Sought, Step, word_of
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
@@ -33,7 +33,7 @@ class Scales(Protocol):
 
 
 @dataclass(frozen=True)
-class Telling:
+class SearchListener:
     """Who is told how it goes."""
 
     progress: Watch
@@ -51,35 +51,35 @@ class SearchEnded(Exception):  # noqa: N818 - it is no error
 
 
 @dataclass
-class Searching:
+class CommitSearch:
     """One search while it goes on."""
 
     line: list[Commit]
     settings: Settings
     scales: Scales
-    telling: Telling
+    listener: SearchListener
     sought: Sought = "slower"
     steps: list[Step] = field(default_factory=list)
     change: Compared | None = None
     of_all: Compared | None = None
     several: bool = False
-    looked_for: float = 0.0
+    change_sought: float = 0.0
     """The size of the change (a log-ratio) between the ends of the range that is left."""
     is_exact: bool = False
     """Whether counts have repeated exactly so far."""
 
     def __post_init__(self) -> None:
         self.search = Search(len(self.line) - 1, self.settings.alpha)
-        _check_enough(self.settings, self.search)
+        _check_enough_pairs(self.settings, self.search)
 
     def run(self) -> SearchEnded:
         """Search to the end, whatever that is; raises only what goes wrong before the first step."""
-        self.telling.begun(self.line, self.search.fewest_steps)
+        self.listener.begun(self.line, self.search.fewest_steps)
         try:
             self._weigh_ends()
             while (middle := self.search.middle()) is not None:
                 self._step(middle)
-            return self._last()
+            return self._weigh_last()
         except SearchEnded as ended:
             return ended
         except Interrupted:
@@ -117,7 +117,7 @@ class Searching:
 
     def _weigh_ends(self) -> None:
         """Weigh the ends, to see whether there is anything to find."""
-        good, bad = self._low, self._high
+        good, bad = self._low_commit, self._high_commit
         share = ENDS_SHARE * self.settings.alpha
         if good.tree == bad.tree:
             raise SearchEnded("nothing", "both commits hold the same files")
@@ -126,25 +126,27 @@ class Searching:
                 raise SearchEnded("nothing", "both commits build the same program")
             weighed = self.scales.weigh([good, bad], self.settings.margin, share)
         except NotBuiltError as error:
-            raise NotBuiltError(f"{error}; {self._needed} that build", error.log) from error
+            raise NotBuiltError(f"{error}; {self._both_ends_needed} that build", error.log) from error
         if weighed.failed_launch is not None:
-            raise MeasurementError(f"{weighed.error} ({self._needed} that work.)") from weighed.error
+            raise MeasurementError(f"{weighed.error} ({self._both_ends_needed} that work.)") from weighed.error
         if weighed.error is not None:
             raise weighed.error
         if weighed.interrupted:
             raise Interrupted
         self.of_all = self.change = ends = weighed.compared[0]
         side: Side | None = "bad" if ends.verdict == self.sought else None
-        self._note("ends", bad, weighed, share, side=side)
+        self._add_step("ends", bad, weighed, share, side=side)
         if ends.verdict == "undecided":
-            raise SearchEnded("undecided", f"{' and '.join(self._ends)} could not be told apart{self._way_on}")
+            raise SearchEnded(
+                "undecided", f"{' and '.join(self._end_words)} could not be told apart{self._more_budget_hint}"
+            )
         if ends.verdict != self.sought or ends.change is None:
-            raise SearchEnded("nothing", self._nothing(ends))
-        self.looked_for, self.is_exact = abs(log1p(ends.change)), ends.exact
+            raise SearchEnded("nothing", self._nothing_reason(ends))
+        self.change_sought, self.is_exact = abs(log1p(ends.change)), ends.exact
 
-    def _nothing(self, ends: Compared) -> str:
+    def _nothing_reason(self, ends: Compared) -> str:
         """Return why there is nothing to find, and how to find what there is."""
-        older, newer = self._ends
+        older, newer = self._end_words
         if ends.verdict == "same":
             return f"{newer} is the same as {older}"
         way = "--faster finds the commit that made it so" if ends.verdict == "faster" else "leave out --faster"
@@ -156,12 +158,14 @@ class Searching:
         """Find out on which side a commit is, or skip it."""
         commit = self.line[number]
         if side := self._side_of_files(commit):
-            self._equal(number, side)
+            self._answer_by_equality(number, side)
             return
         share = self.search.share()
         try:
             if side := self._side_of_program(commit):
-                self._equal(number, side, f"builds the same program as the {word_of(side, self.sought)} end")
+                self._answer_by_equality(
+                    number, side, f"builds the same program as the {word_of(side, self.sought)} end"
+                )
                 return
             weighed = self._weigh_between(commit, share)
         except (NotBuiltError, UsageError) as error:  # what was right for the ends is wrong for this one
@@ -178,60 +182,62 @@ class Searching:
 
     def _weigh_between(self, commit: Commit, share: float) -> Weighed:
         """Weigh a commit against both ends; if counts repeat exactly, against the good one alone."""
-        margin = step_margin(self.looked_for)
+        margin = step_margin(self.change_sought)
         if self.is_exact:
-            weighed = self.scales.weigh([commit, self._low], margin, share)
+            weighed = self.scales.weigh([commit, self._low_commit], margin, share)
             self.is_exact = all(one.exact for one in weighed.compared)
             if self.is_exact:
                 return weighed
-        return self.scales.weigh([commit, self._low, self._high], margin, share, until_one_changed=True)
+        return self.scales.weigh([commit, self._low_commit, self._high_commit], margin, share, until_one_changed=True)
 
     def _side_of_files(self, commit: Commit) -> Side | None:
-        if commit.tree == self._low.tree:
+        if commit.tree == self._low_commit.tree:
             return "good"
-        return "bad" if commit.tree == self._high.tree else None
+        return "bad" if commit.tree == self._high_commit.tree else None
 
     def _side_of_program(self, commit: Commit) -> Side | None:
         """Return the side that builds the same program: many a commit changes only a comment, or no program's files."""
-        if self.scales.are_one_program(commit, self._low):
+        if self.scales.are_one_program(commit, self._low_commit):
             return "good"
-        return "bad" if self.scales.are_one_program(commit, self._high) else None
+        return "bad" if self.scales.are_one_program(commit, self._high_commit) else None
 
-    def _equal(self, number: int, side: Side, why: str = "") -> None:
-        ends = self._low, self._high
+    def _answer_by_equality(self, number: int, side: Side, why: str = "") -> None:
+        ends = self._low_commit, self._high_commit
         self.search.answer(number, side, 0.0)
-        self._note("equal", self.line[number], None, 0.0, side=side, ends=ends, why=why)
+        self._add_step("equal", self.line[number], None, 0.0, side=side, ends=ends, why=why)
 
     def _judge(self, number: int, weighed: Weighed, share: float) -> None:
         commit = self.line[number]
         found = {one.candidate: one for one in weighed.compared}
-        good, bad = (logged(found.get(end.hash), self.sought) for end in (self._low, self._high))
+        good, bad = (log_change(found.get(end.hash), self.sought) for end in (self._low_commit, self._high_commit))
         if self.is_exact and good is not None:
-            bad = exact_bad_end(good, self.looked_for, step_margin(self.looked_for))
+            bad = exact_bad_end(good, self.change_sought, step_margin(self.change_sought))
         side = side_of(good, bad)
         if side is None:
             why = "it was not told from either end in the time, or with the pairs, that a step has"
-            self._note("step", commit, weighed, share, why=why)
-            raise SearchEnded("range", f"{commit.short} could not be told from either end{self._way_on}")
+            self._add_step("step", commit, weighed, share, why=why)
+            raise SearchEnded("range", f"{commit.short} could not be told from either end{self._more_budget_hint}")
         self.several |= all(one is not None and one.verdict in CHANGED for one in (good, bad))
-        ends = self._low, self._high
+        ends = self._low_commit, self._high_commit
         self.search.answer(number, side, share)
-        left = bad if side == "good" else good
-        if left is not None:
-            self.looked_for = abs(left.change) if self.is_exact else min(self.looked_for, abs(left.change))
-        self._note("step", commit, weighed, share, side=side, ends=ends)
+        remaining = bad if side == "good" else good
+        if remaining is not None:
+            self.change_sought = (
+                abs(remaining.change) if self.is_exact else min(self.change_sought, abs(remaining.change))
+            )
+        self._add_step("step", commit, weighed, share, side=side, ends=ends)
 
     def _skip(self, number: int, why: str) -> None:
         self.search.skip(number)
-        self._note("skip", self.line[number], None, 0.0, why=why)
+        self._add_step("skip", self.line[number], None, 0.0, why=why)
 
     # --- the last
 
-    def _last(self) -> SearchEnded:
+    def _weigh_last(self) -> SearchEnded:
         """Name the commit that is left, if it is a single one and made the change to its own parent."""
         if len(self.search.suspects) > 1:
             return SearchEnded("range", "the commits between could not be weighed")
-        parent, commit = self._low, self._high
+        parent, commit = self._low_commit, self._high_commit
         if len(self.line) == 2:
             return SearchEnded("found")  # the ends were it and its parent
         share = LAST_SHARE * self.settings.alpha
@@ -240,7 +246,7 @@ class Searching:
         if weighed.error is not None:
             return SearchEnded("failed", "the last weighing failed", weighed.error)
         self.change = last = weighed.compared[0]
-        self._note("last", commit, weighed, share, side="bad" if last.verdict == self.sought else None)
+        self._add_step("last", commit, weighed, share, side="bad" if last.verdict == self.sought else None)
         if last.verdict == self.sought:
             return SearchEnded("found")
         why = f"weighed against its parent once more, {commit.short} was not found {self.sought}"
@@ -249,16 +255,16 @@ class Searching:
     # --- what they share
 
     @property
-    def _ends(self) -> tuple[str, str]:
+    def _end_words(self) -> tuple[str, str]:
         """The names of the older and the newer end."""
         return word_of("good", self.sought), word_of("bad", self.sought)
 
     @property
-    def _needed(self) -> str:
-        return f"bisect needs both ends: give {' and '.join(f'a --{end}' for end in self._ends)}"
+    def _both_ends_needed(self) -> str:
+        return f"bisect needs both ends: give {' and '.join(f'a --{end}' for end in self._end_words)}"
 
     @property
-    def _way_on(self) -> str:
+    def _more_budget_hint(self) -> str:
         """A hint at what would tell more; empty for counts, of which there are as many as can tell anything."""
         if timed(self.settings.metrics)[:1] != self.settings.metrics[:1]:
             return ""
@@ -266,11 +272,11 @@ class Searching:
         return f": {more} would tell more"
 
     @property
-    def _low(self) -> Commit:
+    def _low_commit(self) -> Commit:
         return self.line[self.search.low]
 
     @property
-    def _high(self) -> Commit:
+    def _high_commit(self) -> Commit:
         return self.line[self.search.high]
 
     def _check_goes_on(self, weighed: Weighed) -> None:
@@ -280,7 +286,7 @@ class Searching:
         if weighed.error is not None and weighed.failed_launch is None:
             raise SearchEnded("failed", "a weighing failed", weighed.error)
 
-    def _note(
+    def _add_step(
         self,
         kind: Any,
         commit: Commit,
@@ -291,7 +297,7 @@ class Searching:
         why: str = "",
         ends: tuple[Commit, Commit] | None = None,
     ) -> None:
-        low, high = ends or (self._low, self._high)
+        low, high = ends or (self._low_commit, self._high_commit)
         step = Step(
             kind=kind,
             commit=commit.hash,
@@ -305,10 +311,10 @@ class Searching:
             record=None if weighed is None else weighed.record,
         )
         self.steps.append(step)
-        self.telling.step(step)
+        self.listener.step(step)
 
 
-def _check_enough(settings: Settings, search: Search) -> None:
+def _check_enough_pairs(settings: Settings, search: Search) -> None:
     """Raise UsageError for fewer pairs than can ever tell commits apart with a step's share of alpha."""
     if settings.pairs is not None and timed(settings.metrics)[:1] == settings.metrics[:1]:
         # A step's weighing has twice its share of alpha, of which each of the two ends has half.

@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard import __version__
 from steelyard.design.bisection.builds import Builds
-from steelyard.design.bisection.search import Searching, Telling
+from steelyard.design.bisection.search import CommitSearch, SearchListener
 from steelyard.design.bisection.weighing import CommitScales, SearchRequest
 from steelyard.design.findings import some_names
 from steelyard.design.runner.failure import Interrupted
@@ -25,7 +25,7 @@ from steelyard.subjects.revisions.line import commits_between, merged_lines
 from steelyard.subjects.revisions.sides import check_relative
 
 
-def bisect(asked: SearchRequest, telling: Telling, world: World) -> tuple[Bisection, SteelyardError | None]:
+def bisect(request: SearchRequest, telling: SearchListener, world: World) -> tuple[Bisection, SteelyardError | None]:
     """Search for the commit that made a benchmark slower, or faster; return the error, too, if the search failed.
 
     Raises UsageError for revisions or a command that are not there, MeasurementError if one of the ends cannot be built
@@ -35,39 +35,39 @@ def bisect(asked: SearchRequest, telling: Telling, world: World) -> tuple[Bisect
     try:
         # Whoever launches something cancels it; between launches somebody has to hear of the signal, too.
         with Interrupt((), world.clock) as interrupt, ExitStack() as holding:
-            repository = repository_of(Path(asked.settings.directory), world.environment)
-            check_relative(repository, asked.command)
-            line = commits_between(repository, asked.good, asked.bad, asked.sought)
-            left_out = list(_not_committed(repository, line[-1]))
+            repository = repository_of(Path(request.settings.directory), world.environment)
+            check_relative(repository, request.command)
+            line = commits_between(repository, request.good, request.bad, request.sought)
+            left_out = list(_uncommitted_findings(repository, line[-1]))
             builds = Builds(
                 repository,
-                Recipe(asked.build, timeout_s=asked.build_timeout_s),
+                Recipe(request.build, timeout_s=request.build_timeout_s),
                 Cache.of_user(world.environment),
                 telling.progress,
                 world.environment,
                 interrupt.is_requested,
                 holding,
             )
-            scales = CommitScales(asked, builds, world)
-            searching = Searching(line, asked.settings, scales, telling, asked.sought)
-            ended = searching.run()
+            scales = CommitScales(request, builds, world)
+            search = CommitSearch(line, request.settings, scales, telling, request.sought)
+            ended = search.run()
     except (Interrupted, InterruptedBeforeStart):
         raise InterruptedBeforeStart("interrupted before anything was weighed") from None
     about: dict[str, Any] = {
         "tool": __version__,
         "repository": str(repository.root),
-        "command": asked.command,
-        "build": asked.build,
+        "command": request.command,
+        "build": request.build,
         "seconds": world.clock() - started,
         "findings": [*left_out, *scales.shared],
     }
-    result = searching.result(ended, about)
+    result = search.result(ended, about)
     with suppress(InterruptedBeforeStart):  # what was found stands
-        result = result.model_copy(update={"findings": [*result.findings, *_merged(repository, result)]})
+        result = result.model_copy(update={"findings": [*result.findings, *_merge_findings(repository, result)]})
     return result, ended.error
 
 
-def _merged(repository: Repository, result: Bisection) -> Iterator[Finding]:
+def _merge_findings(repository: Repository, result: Bisection) -> Iterator[Finding]:
     """Yield a finding on how to search what a merge brought in, if that is the commit that was found."""
     if result.found is None:
         return
@@ -77,12 +77,12 @@ def _merged(repository: Repository, result: Bisection) -> Iterator[Finding]:
         yield Finding(code="merge", message="the commit is a merge", remedy=f"search what it brought in: {searches}")
 
 
-def _not_committed(repository: Repository, newest: Commit) -> Iterator[Finding]:
+def _uncommitted_findings(repository: Repository, newest: Commit) -> Iterator[Finding]:
     """Yield a finding if a work tree has changes that were not searched, but may be taken for it."""
     if repository.is_bare or repository.git.answer("rev-parse", "HEAD") != newest.hash:
         return
-    told = repository.git.answer("diff", "--name-only", "-z", "--diff-filter=AM", "HEAD", "--")
-    if changed := [path for path in (told or "").split("\0") if path]:
+    changed_text = repository.git.answer("diff", "--name-only", "-z", "--diff-filter=AM", "HEAD", "--")
+    if changed := [path for path in (changed_text or "").split("\0") if path]:
         yield Finding(
             code="not-committed",
             message=f"changes that are not committed are in nothing that was weighed: of {some_names(changed)}",

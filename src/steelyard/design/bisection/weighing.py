@@ -30,7 +30,7 @@ from steelyard.subjects.revisions.sides import subjects_of
 from steelyard.subjects.suite import benchmarks_of
 
 # The seed of each weighing is drawn from the overall one: orders must not be the same every time.
-_SEEDS_APART = 1_000_003
+_SEED_STEP = 1_000_003
 _OPPOSITE: dict[VerdictName, VerdictName] = {"slower": "faster", "faster": "slower"}
 
 
@@ -73,7 +73,7 @@ class Weighed:
 class CommitScales:
     """Weighs commits: each is a subject with a folder of its own, and all have the same command."""
 
-    asked: SearchRequest
+    request: SearchRequest
     builds: Builds
     world: World
     weighings: int = 0
@@ -90,18 +90,18 @@ class CommitScales:
         subjects = self._subjects(commits)
         if not self.weighings:
             sides, source = [[build] for build in self.builds.of(commits)], self.world.environment
-            self.shared = shared_findings(self.builds.repository, sides, subjects, self.asked.settings, source)
+            self.shared = shared_findings(self.builds.repository, sides, subjects, self.request.settings, source)
         # Each of the two directions of a verdict has half of alpha, and only one of them would be wrong.
-        seed = (self.asked.settings.seed + _SEEDS_APART * self.weighings) % 2**63
-        settings = self.asked.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
+        seed = (self.request.settings.seed + _SEED_STEP * self.weighings) % 2**63
+        settings = self.request.settings.model_copy(update={"margin": margin, "alpha": 2 * share, "seed": seed})
         self.weighings += 1
         benchmarks = () if settings.harness else benchmarks_of(subjects, [], control=False)
         request = Request(
             subjects,
             settings,
             benchmarks,
-            self.asked.selection,
-            self.asked.jobs,
+            self.request.selection,
+            self.request.jobs,
             findings=self.shared,
             until_one_changed=until_one_changed,
         )
@@ -111,14 +111,14 @@ class CommitScales:
             return Weighed([], True, None, None)
         except LaunchError as error:  # of a harness that is asked for its list
             return Weighed([], False, None, error)
-        return _weighed(outcome, commits, self.asked.sought)
+        return _to_weighed(outcome, commits, self.request.sought)
 
     def are_one_program(self, one: Commit, other: Commit) -> bool:
         """Whether both commits build the same program, so that there is nothing to weigh; raises as `weigh`."""
         commits = (one, other)
         builds, subjects = self.builds.of(commits), self._subjects(commits)
         try:
-            return is_identical(builds, subjects, self.asked.settings)
+            return is_identical(builds, subjects, self.request.settings)
         except InterruptedBeforeStart:  # while git was asked for their files
             raise Interrupted from None
 
@@ -126,14 +126,14 @@ class CommitScales:
         """Return the command as a subject, in the folder of each commit."""
         return subjects_of(
             [[build] for build in self.builds.of(commits)],
-            self.asked.command,
+            self.request.command,
             [commit.short for commit in commits],
-            shell=self.asked.shell,
+            shell=self.request.shell,
             search_path=self.world.environment.get("PATH"),
         )
 
 
-def _weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Weighed:
+def _to_weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Weighed:
     record, derived = outcome.record, outcome.record.derived
     deciding = derived.deciding() if derived is not None else []
     kept = None if outcome.kept is None else str(outcome.kept)
@@ -171,7 +171,7 @@ def choice(deciding: Sequence[Verdict], sought: Sought) -> str:
     return f"--benchmark {quote(most.benchmark)}{why}"
 
 
-def logged(compared: Compared | None, sought: Sought) -> rules.Compared | None:
+def log_change(compared: Compared | None, sought: Sought) -> rules.Compared | None:
     """Return the same as the rules of a step have it; None if there is no change to speak of.
 
     The rules look for what became slower: in a search for what became faster they are told the opposite of all.

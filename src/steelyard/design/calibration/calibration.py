@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import steelyard
-from steelyard.design.calibration.fit import calibrated, error, fitted
+from steelyard.design.calibration.fit import fit_error, fit_patterns, weights_of
 from steelyard.design.calibration.instruments import instruments
 from steelyard.design.calibration.measuring import measure
 from steelyard.design.calibration.results import Results
@@ -27,7 +27,7 @@ FITTING_CACHES = "fit"
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptCalibration:
     """A calibration, or what was measured for one that ended early; and its file in the user's store."""
 
     record: Calibration | InterruptedCalibration
@@ -43,7 +43,7 @@ def calibrate(
     repeats: int,
     jobs: int | None = None,
     caches: str = FITTING_CACHES,
-) -> Kept:
+) -> KeptCalibration:
     """Time and count the probes on this machine, fit the weights and keep them; about two minutes on two processors.
 
     `jobs` launches are counted at once, by default one per processor. `caches` are the simulated ones, as
@@ -74,14 +74,14 @@ def calibrate(
         try:
             measure(results, candidates, tools, repeats=repeats, seed=seed)
             calibration = _calibration(results, fields())
-            return Kept(calibration, calibrations.store(calibration, world.environment))
+            return KeptCalibration(calibration, calibrations.store(calibration, world.environment))
         except (Interrupted, KeyboardInterrupt):  # after one Ctrl-C, or two
-            record, failure = _interrupted(results, fields()), None
+            record, failure = _interrupted_calibration(results, fields()), None
         except MeasurementError as error:
-            record, failure = _interrupted(results, fields()), error
+            record, failure = _interrupted_calibration(results, fields()), error
         if record.measurements() == 0:
             raise failure or InterruptedBeforeStart
-        return Kept(record, calibrations.store_interrupted(record, world.environment), failure)
+        return KeptCalibration(record, calibrations.store_interrupted(record, world.environment), failure)
 
 
 def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
@@ -94,21 +94,21 @@ def _candidates(word: str, host: dict[str, str]) -> list[Caches]:
 def _calibration(results: Results, fields: Mapping[str, Any]) -> Calibration:
     """Return the weights that fit best, with the caches with which they do."""
     tried = [(caches, results.points(number)) for number, (caches, _) in enumerate(results.counts)]
-    last_levels = [LastLevel(size_bytes=caches.ll[0], error=error(points)) for caches, points in tried]
+    last_levels = [LastLevel(size_bytes=caches.ll[0], error=fit_error(points)) for caches, points in tried]
     simulated, points = min(zip(tried, last_levels, strict=True), key=lambda each: each[1].error)[0]
-    fit, patterns = fitted(points)
+    fit, patterns = fit_patterns(points)
     return Calibration(
         **fields,
         caches=simulated,
         last_levels=last_levels,
         points=points,
         fit=fit,
-        weights=calibrated(fit),
+        weights=weights_of(fit),
         patterns=patterns,
     )
 
 
-def _interrupted(results: Results, fields: Mapping[str, Any]) -> InterruptedCalibration:
+def _interrupted_calibration(results: Results, fields: Mapping[str, Any]) -> InterruptedCalibration:
     """Return what was measured, even if that is nothing."""
     counted = [
         CountedPoints(caches=caches, points=results.points(number)) for number, (caches, _) in enumerate(results.counts)

@@ -14,21 +14,23 @@ from steelyard.model.errors import MeasurementError
 from steelyard.stats.least_squares import non_negative, pearson
 
 
-def fitted(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
+def fit_patterns(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
     """Return the weights fitted to all points, and each pattern's own with the correlations of every cost."""
     fit = fit_of(points)
-    weights = calibrated(fit)
+    weights = weights_of(fit)
     patterns = []
     for pattern in dict.fromkeys(point.pattern for point in points):
-        mine = [point for point in points if point.pattern == pattern]
-        own = fit_of(mine)
+        own_points = [point for point in points if point.pattern == pattern]
+        own_fit = fit_of(own_points)
         patterns.append(
             PatternFit(
                 pattern=pattern,
-                fit=own,
-                by_default=correlation(mine, Weights()),
-                by_calibrated=correlation(mine, weights),
-                by_own=_known(pearson([own.predicted_ns(point) for point in mine], [point.ns for point in mine])),
+                fit=own_fit,
+                by_default=correlation(own_points, Weights()),
+                by_calibrated=correlation(own_points, weights),
+                by_own=_none_if_nan(
+                    pearson([own_fit.predicted_ns(point) for point in own_points], [point.ns for point in own_points])
+                ),
             )
         )
     return fit, patterns
@@ -46,13 +48,13 @@ def fit_of(points: Sequence[Point]) -> Fit:
     return Fit(l1_ns=l1, ll_ns=ll, ram_ns=ram, weights=weights)
 
 
-def error(points: Sequence[Point]) -> float:
+def fit_error(points: Sequence[Point]) -> float:
     """Return by how much the fit to the points is off: root mean square of predicted / measured - 1."""
     fit = fit_of(points)
     return math.sqrt(statistics.fmean((fit.predicted_ns(point) / point.ns - 1) ** 2 for point in points))
 
 
-def calibrated(fit: Fit) -> Weights:
+def weights_of(fit: Fit) -> Weights:
     """Return the weights of a fit; raises MeasurementError if it has none."""
     if fit.weights is None:
         raise MeasurementError(
@@ -65,8 +67,8 @@ def calibrated(fit: Fit) -> Weights:
 def correlation(points: Iterable[Point], weights: Weights) -> float | None:
     """Return Pearson's correlation of the cost at some weights with the CPU time; None if either does not vary."""
     pairs = [(weights.l1 * one.l1 + weights.ll * one.ll + weights.ram * one.ram, one.ns) for one in points]
-    return _known(pearson([cost for cost, _ in pairs], [ns for _, ns in pairs]))
+    return _none_if_nan(pearson([cost for cost, _ in pairs], [ns for _, ns in pairs]))
 
 
-def _known(number: float) -> float | None:
+def _none_if_nan(number: float) -> float | None:
     return None if math.isnan(number) else number

@@ -32,11 +32,11 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
     until then is in the results.
     """
     of_levels = f" with each of {len(several)} sizes of the last cache level" if len(several) > 1 else ""
-    said = (
+    announcement = (
         f"times {len(results.sweep)} walks over memory, {count(repeats, 'time')} each, and then counts them under "
         f"Valgrind{of_levels}, which takes minutes; Ctrl-C keeps what was measured by then"
     )
-    tools.watch(Progress("timing", 0, None, allowance=said, noun="measurement"))
+    tools.watch(Progress("timing", 0, None, allowance=announcement, noun="measurement"))
     with without_collection():
         _time(results, tools, repeats, seed)
     results.check_times()
@@ -47,14 +47,14 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
 def _time(results: Results, tools: Instruments, repeats: int, seed: int) -> None:
     """Time the points natively, one launch after the other."""
     numbers = list(range(len(results.sweep)))
-    follow = _Follower("timing", len(numbers) * repeats, tools)
+    reporter = _Reporter("timing", len(numbers) * repeats, tools)
     for repeat in range(repeats):
         for number in round_order(seed, repeat, numbers):
             first = first_side(seed, number, repeat)
             for part in (first, 1 - first):
                 target = _target(results.sweep[number], part * TIMED_ITERATIONS, tools)
                 results.times[number][part].append(on_processor_ns(tools.runner.trial(target).measured))
-            follow.one_more()
+            reporter.report_one_more()
 
 
 def _count(results: Results, caches: Caches, tools: Instruments) -> None:
@@ -65,10 +65,10 @@ def _count(results: Results, caches: Caches, tools: Instruments) -> None:
     # Largest first: a long task at the end would leave the other processors idle.
     places.sort(key=lambda place: -results.sweep[place[0]].size_bytes)
     targets = [_target(results.sweep[number], part * COUNTED_ITERATIONS, tools) for number, part in places]
-    follow = _Follower("counting", len(places), tools)
+    reporter = _Reporter("counting", len(places), tools)
     for task, counted in count_all(targets, caches, tools):
         counts[places[task]] = counted.events
-        follow.one_more()
+        reporter.report_one_more()
     if len(counts) < len(places):
         raise Interrupted
 
@@ -92,7 +92,7 @@ def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
     )
 
 
-class _Follower:
+class _Reporter:
     """Tells whoever watches how much is done."""
 
     def __init__(self, what: str, limit: int, tools: Instruments) -> None:
@@ -100,7 +100,7 @@ class _Follower:
         self._done, self._started = 0, tools.clock()
         tools.watch(Progress(what, 0, limit, noun="measurement"))  # the first one may take long
 
-    def one_more(self) -> None:
+    def report_one_more(self) -> None:
         self._done += 1
         each = (self._tools.clock() - self._started) / self._done
         left = (self._limit - self._done) * each

@@ -50,17 +50,17 @@ class Results:
     def timed(self) -> list[PointTimes]:
         """Return the times of each point that has some."""
         return [
-            PointTimes(**_of_point(point), cpu_before_ns=times[WARM_UP], cpu_with_ns=times[WALK])
+            PointTimes(**_point_fields(point), cpu_before_ns=times[WARM_UP], cpu_with_ns=times[WALK])
             for point, times in zip(self.sweep, self.times, strict=True)
             if any(times)
         ]
 
     def _point(self, place: int, counts: Counts) -> Point:
         times = self.times[place]
-        events = _less(counts[place, WALK], counts[place, WARM_UP])
+        events = _subtract(counts[place, WALK], counts[place, WARM_UP])
         l1, ll, ram = (max(0, each) / COUNTED_ITERATIONS for each in hits(events))
         return Point(
-            **_of_point(self.sweep[place]),
+            **_point_fields(self.sweep[place]),
             cpu_before_ns=times[WARM_UP],
             cpu_with_ns=times[WALK],
             counted_iterations=COUNTED_ITERATIONS,
@@ -79,12 +79,12 @@ def _walk_ns(times: Times) -> float:
     return statistics.median(walks) / TIMED_ITERATIONS
 
 
-def _less(events: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
+def _subtract(events: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
     # The end of the process may miss a few times less after a walk than without one.
     return {name: max(0, count - before.get(name, 0)) for name, count in events.items()}
 
 
-def _of_point(point: SweepPoint) -> dict[str, Any]:
+def _point_fields(point: SweepPoint) -> dict[str, Any]:
     return {
         "pattern": point.pattern,
         "elements": point.elements,

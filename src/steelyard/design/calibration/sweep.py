@@ -62,10 +62,10 @@ def whole_walk(most: int) -> int:
     Modulo most numbers it soon runs in a short circle: of 2^20 elements over 1/8 alone, say. Modulo a prime of which
     the multiplier is a primitive root, it reaches all elements but one (Knuth, TAOCP 2, 3.2.1.2).
     """
-    return next(number for number in range(most, 2, -1) if number == 3 or _is_whole(number))
+    return next(number for number in range(most, 2, -1) if number == 3 or _reaches_all(number))
 
 
-def _is_whole(number: int) -> bool:
+def _reaches_all(number: int) -> bool:
     # Most numbers are not prime, and Fermat's test says so without a search for their factors.
     if pow(_MULTIPLIER, number - 1, number) != 1 or _prime_factors(number) != {number}:
         return False

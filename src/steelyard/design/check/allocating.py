@@ -8,7 +8,7 @@ from pathlib import Path
 from steelyard.design.check.evidence import Amount
 from steelyard.design.check.gather import Checked
 from steelyard.design.check.judged import Judged, Rule, untried
-from steelyard.design.heap import unseen
+from steelyard.design.heap import unseen_memory_finding
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError
 from steelyard.model.heap import HeapUse
@@ -24,7 +24,7 @@ _DRAW = Draw(1, 0)
 
 
 @dataclass(frozen=True)
-class Seen:
+class WatchedLaunch:
     """One launch under the library."""
 
     use: HeapUse | None
@@ -33,22 +33,22 @@ class Seen:
 
 
 # It tries several numbers of iterations, and tells only of the last one.
-_CHOOSES = "this harness chooses itself how often a body runs, so what one iteration allocates cannot be told"
+_LOOPS_NOT_CHOSEN = "this harness chooses itself how often a body runs, so what one iteration allocates cannot be told"
 
 
-def watch(checked: Checked, amount: Amount) -> Seen:
+def watch_launch(checked: Checked, amount: Amount) -> WatchedLaunch:
     """Launch a benchmark once under the library; raises LaunchError."""
     return checked.runner.launch(
         checked.target(_DRAW, amount),
         heap.HeapWatcher(),
-        lambda reading: Seen(reading.value, reading.measured, sum(sample.loops for sample in reading.samples)),
+        lambda reading: WatchedLaunch(reading.value, reading.measured, sum(sample.loops for sample in reading.samples)),
     )
 
 
-def of_command(checked: Checked, program: Path) -> Allocating:
+def measure_command(checked: Checked, program: Path) -> Allocating:
     """Return what one launch of a command asks for; of one that fails nothing, and its `note` says why."""
     try:
-        seen = watch(checked, Amount(1, 1))
+        seen = watch_launch(checked, Amount(1, 1))
     except LaunchError as error:
         return Allocating(benchmark=checked.name, each="launch", note=str(error))
     note = _note(checked.name, program, seen)
@@ -60,23 +60,23 @@ def of_command(checked: Checked, program: Path) -> Allocating:
         allocations=seen.use.allocations,
         bytes=seen.use.bytes,
         kept=seen.use.allocations - seen.use.frees,
-        share=_share(seen.use.allocator_ns, _cpu_ns(seen)),
+        share=_allocator_share(seen.use.allocator_ns, _cpu_ns(seen)),
         note=note,
     )
 
 
-def of_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
+def measure_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
     """Return what one iteration asks for: what a launch of many asks for over one of few, without what they share.
 
     Raises LaunchError.
     """
     if checked.harness is not None and not checked.harness.fixes_loops:
-        return Allocating(benchmark=checked.name, each="iteration", note=_CHOOSES)
-    few = watch(checked, Amount(loops, 1))
+        return Allocating(benchmark=checked.name, each="iteration", note=_LOOPS_NOT_CHOSEN)
+    few = watch_launch(checked, Amount(loops, 1))
     more = 2 * loops
     if few.measured.wall_ns * _FEWEST_ITERATIONS < _LONGEST_NS * loops:
         more = max(more, loops + _FEWEST_ITERATIONS)
-    many = watch(checked, Amount(more, 1))
+    many = watch_launch(checked, Amount(more, 1))
     note = _note(checked.name, program, many)
     iterations = many.iterations - few.iterations
     if few.use is None or many.use is None or iterations <= 0:
@@ -90,13 +90,13 @@ def of_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
         allocations=max(0, many.use.allocations - few.use.allocations) / iterations,
         bytes=max(0, many.use.bytes - few.use.bytes) / iterations,
         kept=(kept[1] - kept[0]) / iterations,
-        share=_share(spent, _cpu_ns(many) - _cpu_ns(few)),
+        share=_allocator_share(spent, _cpu_ns(many) - _cpu_ns(few)),
         iterations=iterations,
         note=note,
     )
 
 
-def leak(found: Allocating) -> Judged:
+def judge_leak(found: Allocating) -> Judged:
     """Whether an iteration leaves blocks that are never given back."""
     if found.kept is None:
         return untried(found.note)
@@ -110,18 +110,18 @@ def leak(found: Allocating) -> Judged:
     )
 
 
-def _note(name: str, program: Path, seen: Seen) -> str:
-    finding = unseen(name, program, seen.use)
+def _note(name: str, program: Path, seen: WatchedLaunch) -> str:
+    finding = unseen_memory_finding(name, program, seen.use)
     if finding is None:
         return ""
     return f"{finding.message}; {finding.remedy}" if finding.remedy else finding.message
 
 
-def _cpu_ns(seen: Seen) -> int:
+def _cpu_ns(seen: WatchedLaunch) -> int:
     return seen.measured.user_ns + seen.measured.sys_ns
 
 
-def _share(allocator_ns: int | None, cpu_ns: int) -> float | None:
+def _allocator_share(allocator_ns: int | None, cpu_ns: int) -> float | None:
     if allocator_ns is None or cpu_ns <= 0:
         return None
     return min(1.0, max(0.0, allocator_ns / cpu_ns))

@@ -22,7 +22,7 @@ from steelyard.design.check.evidence import (
     Evidence,
     sample_ns,
 )
-from steelyard.design.check.gather import Checked, Gatherer, Make
+from steelyard.design.check.gather import Checked, Gatherer, MakeSpec
 from steelyard.design.check.judged import TOO_FEW, Judged, Rule, State, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
@@ -39,20 +39,20 @@ RULES = (*lengths.BENCHMARK_RULES, *growing.RULES, *clusters.RULES)
 COMMAND_RULES = (*lengths.COMMAND_RULES, *clusters.RULES)
 
 # What a rule that had too few launches lacks, by what it says of those that there were.
-_SHORT_OF: Mapping[State, str] = {
+_WHAT_WAS_LACKING: Mapping[State, str] = {
     "lacking": "before it was tried",
     "perhaps": "before there were launches enough to tell",
 }
-INTERRUPTED = f"interrupted {_SHORT_OF['lacking']}"
-UNSETTLED = f"interrupted {_SHORT_OF['perhaps']}"
+INTERRUPTED = f"interrupted {_WHAT_WAS_LACKING['lacking']}"
+UNSETTLED = f"interrupted {_WHAT_WAS_LACKING['perhaps']}"
 
 # 14 pairs and 42 plain launches; then twice as many, and twice as many again, where something seems to be wrong.
-_LOOKS = (7, 14, 28)
+_ROUNDS_BY_LOOK = (7, 14, 28)
 # A command's launches have to span more time than other work on the machine comes and goes in.
 _MANY_ROUNDS, _COMMAND_SECONDS = 10_000, (10.0, 20.0, 40.0)
 _MOST_OTHERS = 20
 # The time that is said to be enough, over what the launches so far suggest: a few of them may have been the short ones.
-_AMPLE = 1.5
+_AMPLE_TIME_FACTOR = 1.5
 # Many samples in a launch are 60 ms of them: long enough to show what changes within it, and as long as a few starts.
 _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
 # A launch takes one sample if it is this long, as in a weighing; another benchmark this long is not worth the wait
@@ -68,7 +68,7 @@ class Checker:
     If the user stops it, what was launched until then is judged, and the rules that lack launches are untried.
     """
 
-    make: Make
+    make: MakeSpec
     runner: Runner
     seconds: float
     watch: Watch
@@ -81,7 +81,7 @@ class Checker:
     _loops: dict[str, int] = field(default_factory=dict, init=False)
     _long: set[str] = field(default_factory=set, init=False)
 
-    def command(self, name: str, empty: Make) -> list[Looked]:
+    def command(self, name: str, empty: MakeSpec) -> list[Looked]:
         """Try the rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
         checked = Checked(name, self.make, self.runner, empty=empty)
@@ -94,12 +94,12 @@ class Checker:
             tell(0)
             self._gather_for_command(gatherer)
             if self.heap is not None:
-                self.allocating.append(allocating.of_command(checked, self.heap))
-        return self._looked(gatherer, COMMAND_RULES)
+                self.allocating.append(allocating.measure_command(checked, self.heap))
+        return self._judge_all(gatherer, COMMAND_RULES)
 
     def _gather_for_command(self, gatherer: Gatherer) -> None:
         started = self.clock()
-        gatherer.gather(_LOOKS[1], started + self.seconds)
+        gatherer.gather(_ROUNDS_BY_LOOK[1], started + self.seconds)
         for seconds in _COMMAND_SECONDS:
             most = self.seconds if seconds == _COMMAND_SECONDS[0] else 2 * self.seconds
             gatherer.gather(_MANY_ROUNDS, started + min(most, seconds))
@@ -113,33 +113,35 @@ class Checker:
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen), noun="benchmark"))
             select = partial(self._select, name, harness, all_names, broken)
-            looked += self._tried([names.RUNS, names.NAME], name, select)
+            looked += self._try_rules([names.RUNS, names.NAME], name, select)
             if name not in broken:
                 with self._until_interrupted():
-                    error = self._choose(name, harness)
-                    broken |= {} if error is None else {name: _stopped(name, error)}
+                    error = self._choose_loops(name, harness)
+                    broken |= {} if error is None else {name: _stopped_findings(name, error)}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"checking {name}", number, len(chosen), noun="benchmark"))
             if name in broken:
                 looked += broken[name]
             else:
-                looked += self._tried(RULES, name, partial(self._benchmark, name, harness, all_names))
+                looked += self._try_rules(RULES, name, partial(self._check_benchmark, name, harness, all_names))
                 if self.heap is not None:
-                    looked += self._tried([allocating.RULE], name, partial(self._heap, name, harness, self.heap))
+                    looked += self._try_rules(
+                        [allocating.RULE], name, partial(self._check_heap, name, harness, self.heap)
+                    )
         return _without_overruled(looked)
 
     def _select(
         self, name: str, harness: Harness, all_names: Sequence[str], broken: dict[str, list[Looked]]
     ) -> list[Looked]:
         """Return what its answer to its name shows; if that ends its check, `broken` gets all that is to say of it."""
-        answer = names.answer(name, all_names, lambda one: self._checked(one, harness))
+        answer = names.ask_for(name, all_names, lambda one: self._checked_benchmark(one, harness))
         if isinstance(answer.error, VanishedError):
-            broken[name] = _stopped(name, answer.error)
+            broken[name] = _stopped_findings(name, answer.error)
         elif answer.error is not None:
-            broken[name] = _none_tried(name, str(answer.error))
-        return [_as_looked(names.RUNS, name, answer.runs), _as_looked(names.NAME, name, answer.name)]
+            broken[name] = _untried_findings(name, str(answer.error))
+        return [_to_looked(names.RUNS, name, answer.runs), _to_looked(names.NAME, name, answer.name)]
 
-    def _tried(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
+    def _try_rules(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
         """Return what a look at a benchmark finds; if it fails, that none of its rules was tried, and why."""
         why = INTERRUPTED
         if not self.interrupted:
@@ -149,7 +151,7 @@ class Checker:
                 why = str(error)
             except Interrupted:
                 self.interrupted = True
-        return [_as_looked(rule, name, untried(why)) for rule in rules]
+        return [_to_looked(rule, name, untried(why)) for rule in rules]
 
     @contextmanager
     def _until_interrupted(self) -> Iterator[None]:
@@ -158,54 +160,54 @@ class Checker:
         except Interrupted:
             self.interrupted = True
 
-    def _benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
+    def _check_benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         try:
-            return self._launched(name, harness, all_names)
+            return self._launch_benchmark(name, harness, all_names)
         except LaunchError as error:
-            return _stopped(name, error)
+            return _stopped_findings(name, error)
 
-    def _launched(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
-        others = self._others(name, harness, all_names)
-        checked = self._checked(name, harness)
+    def _launch_benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
+        others = self._other_benchmarks(name, harness, all_names)
+        checked = self._checked_benchmark(name, harness)
         is_pytest = runs_pytest(arguments_of(self.make(_ANY_DRAW)))
         evidence = Evidence(name, self._amounts(checked, harness, others), is_pytest=is_pytest)
         gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
         with self._until_interrupted():
             until = self.clock() + self.seconds
-            gatherer.gather(_LOOKS[0], until)
-            for rounds in _LOOKS[1:]:
+            gatherer.gather(_ROUNDS_BY_LOOK[0], until)
+            for rounds in _ROUNDS_BY_LOOK[1:]:
                 if not _is_open(RULES, evidence):
                     break
                 gatherer.gather(rounds, until + self.seconds)
-        return self._looked(gatherer, RULES)
+        return self._judge_all(gatherer, RULES)
 
-    def _heap(self, name: str, harness: Harness, program: Path) -> list[Looked]:
-        found = allocating.of_benchmark(self._checked(name, harness), program, self._loops[name])
+    def _check_heap(self, name: str, harness: Harness, program: Path) -> list[Looked]:
+        found = allocating.measure_benchmark(self._checked_benchmark(name, harness), program, self._loops[name])
         self.allocating.append(found)
-        return [_as_looked(allocating.RULE, name, allocating.leak(found))]
+        return [_to_looked(allocating.RULE, name, allocating.judge_leak(found))]
 
-    def _looked(self, gatherer: Gatherer, rules: Sequence[Rule]) -> list[Looked]:
+    def _judge_all(self, gatherer: Gatherer, rules: Sequence[Rule]) -> list[Looked]:
         evidence = gatherer.evidence
         if evidence.failure is not None:
             rules = (names.RUNS, *rules)
         elif clusters.modes(evidence).state == "trouble":
             with self._until_interrupted():
                 gatherer.gather_fixed()
-        judged = [_judged(rule, gatherer) for rule in rules]
-        enough_s = ceil(_AMPLE * gatherer.seconds_of(_LOOKS[0]))
+        judged = [_judge_rule(rule, gatherer) for rule in rules]
+        enough_s = ceil(_AMPLE_TIME_FACTOR * gatherer.seconds_of(_ROUNDS_BY_LOOK[0]))
         more = f"{TOO_FEW.finding}: --max-time {enough_s} allows enough"
         judged = [replace(one, finding=more) if one is TOO_FEW else one for one in judged]
-        return [_as_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
+        return [_to_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
-    def _checked(self, name: str, harness: Harness) -> Checked:
+    def _checked_benchmark(self, name: str, harness: Harness) -> Checked:
         return Checked(name, self.make, self.runner, harness)
 
-    def _choose(self, name: str, harness: Harness) -> LaunchError | None:
+    def _choose_loops(self, name: str, harness: Harness) -> LaunchError | None:
         """Find out how many loops a sample takes; return the error if there is no such number."""
         if not harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
             return None
-        checked = self._checked(name, harness)
+        checked = self._checked_benchmark(name, harness)
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
             taken = checked.run(_ANY_DRAW, Amount(loops, samples)).samples
@@ -219,14 +221,14 @@ class Checker:
             return error
         return None
 
-    def _others(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
+    def _other_benchmarks(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
         """Return what runs before a benchmark to see if that matters: the other benchmarks, except long ones."""
         if not harness.runs_before:
             return []
         others = [other for other in all_names if other != name]
         others = _random(self.seed).sample(others, min(len(others), _MOST_OTHERS))
         for other in others:
-            self._choose(other, harness)
+            self._choose_loops(other, harness)
         return [(other, self._loops[other]) for other in others if other in self._loops and other not in self._long]
 
     def _amounts(self, checked: Checked, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
@@ -248,7 +250,7 @@ class Checker:
         return amounts
 
 
-def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
+def _judge_rule(rule: Rule, gatherer: Gatherer) -> Judged:
     """Return what a rule says of the launches; it says less if there are fewer than there were to be."""
     evidence = gatherer.evidence
     if not gatherer.cut_short and evidence.failure is None:
@@ -256,9 +258,9 @@ def _judged(rule: Rule, gatherer: Gatherer) -> Judged:
     if not evidence.of(PLAIN):
         return untried(INTERRUPTED)
     judged = rule.judge(evidence)
-    if judged.state not in _SHORT_OF:
+    if judged.state not in _WHAT_WAS_LACKING:
         return judged
-    return untried(f"{'interrupted' if gatherer.cut_short else 'a launch failed'} {_SHORT_OF[judged.state]}")
+    return untried(f"{'interrupted' if gatherer.cut_short else 'a launch failed'} {_WHAT_WAS_LACKING[judged.state]}")
 
 
 def _without_overruled(looked: Sequence[Looked]) -> list[Looked]:
@@ -275,7 +277,7 @@ def _random(seed: int, name: str = "") -> Random:
     return Random(f"{seed}/{name}")  # noqa: S311 - it shall be repeatable
 
 
-def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
+def _to_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
     outcomes = {"trouble": "trouble", "untried": "untried", "lacking": "untried"}
     troubled = judged.state == "trouble"
     return Looked.model_validate(
@@ -293,13 +295,13 @@ def _as_looked(rule: Rule, benchmark: str, judged: Judged) -> Looked:
     )
 
 
-def _stopped(name: str, error: LaunchError) -> list[Looked]:
+def _stopped_findings(name: str, error: LaunchError) -> list[Looked]:
     """Return the findings if no number of loops makes a sample long enough, or one fails that had run before."""
     if isinstance(error, VanishedError):
-        _, *rest = _none_tried(name, "it takes no time that could be judged")
-        return [_as_looked(RULES[0], name, Judged("trouble", str(error))), *rest]
-    return [_as_looked(names.RUNS, name, names.failed_later(1, str(error))), *_none_tried(name, str(error))]
+        _, *rest = _untried_findings(name, "it takes no time that could be judged")
+        return [_to_looked(RULES[0], name, Judged("trouble", str(error))), *rest]
+    return [_to_looked(names.RUNS, name, names.judge_failed_later(1, str(error))), *_untried_findings(name, str(error))]
 
 
-def _none_tried(name: str, why: str) -> list[Looked]:
-    return [_as_looked(rule, name, untried(why)) for rule in RULES]
+def _untried_findings(name: str, why: str) -> list[Looked]:
+    return [_to_looked(rule, name, untried(why)) for rule in RULES]

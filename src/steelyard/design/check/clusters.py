@@ -8,7 +8,7 @@ from math import exp, expm1, log1p
 
 import numpy as np
 
-from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, Observed
+from steelyard.design.check.evidence import FIXED, LONGEST, PLAIN, Evidence, ObservedLaunch
 from steelyard.design.check.judged import BLURRED, LEVEL, TOO_FEW, Judged, Rule, percent
 from steelyard.model.launches import FloatArray
 from steelyard.report.figures import duration
@@ -37,17 +37,17 @@ _MOST_COMPARISONS, _NEARLY_ALL = 0.65, 0.9
 _MOST_WIDER = 1.6
 # With less than this chance, it is no accident that all of the 12 launches in which only the process itself may differ
 # are in the same mode.
-_HELD_LEVEL = 0.01
-_MOST_OF_LAUNCHES = 0.8
+_FIXED_LEVEL = 0.01
+_LEAST_SHARE_OF_LAUNCHES = 0.8
 # At most this part of the extra time of a launch's slow samples may be waits.
 _MOST_WAITS = 0.2
 
 
 @dataclass(frozen=True)
-class _Timed:
+class _TimedLaunches:
     """Launches with a time each, the `starts` beside them, their name, and how many tell what goes with their modes."""
 
-    launches: list[Observed]
+    launches: list[ObservedLaunch]
     times: FloatArray
     starts: FloatArray
     what: str
@@ -68,10 +68,10 @@ def hash_seed(evidence: Evidence) -> Judged:
     if len(table) < _FEWEST_ROUNDS:
         return TOO_FEW
     distance = expm1(range_of_groups(table))
-    seeds = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
+    finding = f"of {table.shape[1]} hash seeds the slowest takes {percent(distance)} longer than the fastest"
     if distance <= SEED_RANGE:
-        return Judged("sound", seeds, distance)
-    return Judged("trouble" if p_value_of_groups(table) <= LEVEL else "perhaps", seeds, distance)
+        return Judged("sound", finding, distance)
+    return Judged("trouble" if p_value_of_groups(table) <= LEVEL else "perhaps", finding, distance)
 
 
 def modes(evidence: Evidence) -> Judged:
@@ -82,83 +82,83 @@ def modes(evidence: Evidence) -> Judged:
     found = len(evidence.of(PLAIN)[:_MOST_VALUES])
     if found < _FEWEST_VALUES:
         return TOO_FEW
-    launches, starts = _clear(evidence, PLAIN)
+    launches, starts = _unblurred(evidence, PLAIN)
     if len(launches) < _FEWEST_VALUES:
         return BLURRED
-    medians = _Timed(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
-    return max((_judged(one, evidence) for one in (medians, *_by_fastest(evidence))), key=_how_bad)
+    medians = _TimedLaunches(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
+    return max((_judge_modes(one, evidence) for one in (medians, *_by_fastest_samples(evidence))), key=_severity)
 
 
-def _clear(evidence: Evidence, kind: str) -> tuple[list[Observed], FloatArray]:
+def _unblurred(evidence: Evidence, kind: str) -> tuple[list[ObservedLaunch], FloatArray]:
     """Return the launches of a kind whose times are no waits, and their starts."""
     launches = evidence.of(kind)[:_MOST_VALUES]
     places = [place for place, one in enumerate(launches) if not one.is_blurred]
     return [launches[place] for place in places], evidence.starts(kind)[places]
 
 
-def _by_fastest(evidence: Evidence) -> list[_Timed]:
+def _by_fastest_samples(evidence: Evidence) -> list[_TimedLaunches]:
     """Return the long launches by their fastest samples.
 
     Work beside them comes and goes, and the process's own mode stays.
     """
-    launches, starts = _clear(evidence, LONGEST)
+    launches, starts = _unblurred(evidence, LONGEST)
     if len(launches) < _FEWEST_ROUNDS:
         return []
     fastest = np.array([one.fastest for one in launches])
-    return [_Timed(launches, fastest, starts, "long launches", _ENOUGH_LONG)]
+    return [_TimedLaunches(launches, fastest, starts, "long launches", _ENOUGH_LONG)]
 
 
-def _how_bad(judged: Judged) -> int:
+def _severity(judged: Judged) -> int:
     return ("sound", "perhaps", "trouble").index(judged.state)
 
 
-def _judged(timed: _Timed, evidence: Evidence) -> Judged:
+def _judge_modes(timed: _TimedLaunches, evidence: Evidence) -> Judged:
     found = timed.found
     if not _are_distant(found):
         return Judged("sound", "", 0.0)
     if not has_modes(timed.logs):
         return Judged("perhaps" if may_have_modes(timed.logs) else "sound", "", 0.0)
     distance = expm1(found.high - found.low)
-    where = _where(found, timed.what)
+    description = _describe_modes(found, timed.what)
     if hash_seed(evidence).state == "trouble":
-        return Judged("trouble", f"{where}; the hash seed separates them", distance)
-    if machine := _of_the_machine(timed):
-        return Judged("sound", f"{where}, {machine}", distance)
+        return Judged("trouble", f"{description}; the hash seed separates them", distance)
+    if machine := _machine_reason(timed):
+        return Judged("sound", f"{description}, {machine}", distance)
     if len(timed.launches) < timed.enough:
-        return Judged("perhaps", where, distance)
-    held = np.log(evidence.values(FIXED)) if FIXED not in evidence.untried else np.array([])
-    return Judged("trouble", f"{where}; {_what_separates(held, found)}", distance)
+        return Judged("perhaps", description, distance)
+    fixed_logs = np.log(evidence.values(FIXED)) if FIXED not in evidence.untried else np.array([])
+    return Judged("trouble", f"{description}; {_what_separates(fixed_logs, found)}", distance)
 
 
-def _what_separates(held: FloatArray, found: Modes) -> str:
+def _what_separates(fixed_logs: FloatArray, found: Modes) -> str:
     """Say what separates the modes, from logs of launches in which only the process itself may differ."""
     distance = found.high - found.low
-    above = held > (found.low + found.high) / 2
+    above = fixed_logs > (found.low + found.high) / 2
     if above.any() and not above.all():
         return (
             "neither the hash seed nor the addresses separate them: something else that each process draws for itself"
         )
-    is_one = len(held) and np.ptp(held) < distance / 2  # and not both, moved to one side by other work
-    if is_one and (1 - found.minor) ** len(held) <= _HELD_LEVEL:
+    is_one = len(fixed_logs) and np.ptp(fixed_logs) < distance / 2  # and not both, moved to one side by other work
+    if is_one and (1 - found.minor) ** len(fixed_logs) <= _FIXED_LEVEL:
         return "with the same addresses in each launch there is but one: the layout in memory separates them"
     return "it is another one in each process"
 
 
-def _of_the_machine(timed: _Timed) -> str | None:
+def _machine_reason(timed: _TimedLaunches) -> str | None:
     """Return what shows that the modes are those of the machine; None if they are the program's own."""
     launches, found = timed.launches, timed.found
     if change_rate(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
-    if _goes_with(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
+    if _share_higher(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
         return "which go with other work on the machine"
     # A neighbour on the same core makes everything slower, and nobody waits for it: the start of the program tells.
-    share = _goes_with(timed.starts, found)
+    share = _share_higher(timed.starts, found)
     if share >= _NEARLY_ALL or (share >= _MOST_COMPARISONS and not _is_wider(timed.times, timed.starts)):
         return "in which the start of a program is slow and fast, too: the machine's, not the benchmark's"
     return None
 
 
-def _goes_with(values: FloatArray, found: Modes) -> float:
+def _share_higher(values: FloatArray, found: Modes) -> float:
     """Return in which share of comparisons a value is higher in the slow mode; 0 if that may be chance.
 
     The share counts, and not significance alone: with enough launches, whatever spreads the modes shows something.
@@ -173,18 +173,18 @@ def _is_wider(times: FloatArray, starts: FloatArray) -> bool:
     return bool(most * first > _MOST_WIDER * last * least)
 
 
-def _within_launches(launches: list[Observed]) -> Judged | None:
+def _within_launches(launches: list[ObservedLaunch]) -> Judged | None:
     """Judge the modes of samples, if most of the launches have them and alternate between them; else None."""
     long = [one for one in launches if len(one.times) > _FEWEST_VALUES]
-    found = [one.clusters for one in long if _alternate(one.clusters) and not _waited(one)]
-    if len(long) < _FEWEST_ROUNDS or len(found) < _MOST_OF_LAUNCHES * len(long):
+    found = [one.clusters for one in long if _alternate(one.clusters) and not _is_mostly_waiting(one)]
+    if len(long) < _FEWEST_ROUNDS or len(found) < _LEAST_SHARE_OF_LAUNCHES * len(long):
         return None
     distance = float(np.median([one.high - one.low for one in found]))
-    where = _where(found[0], "samples")
-    return Judged("trouble", f"{where}; both are there in one process: the samples alternate", expm1(distance))
+    description = _describe_modes(found[0], "samples")
+    return Judged("trouble", f"{description}; both are there in one process: the samples alternate", expm1(distance))
 
 
-def _waited(launch: Observed) -> bool:
+def _is_mostly_waiting(launch: ObservedLaunch) -> bool:
     """Whether waits for a processor, which its times include, are a good part of the extra time of its slow samples."""
     found = launch.clusters
     longer_ns = (np.array(launch.times[1:])[found.upper] - exp(found.low)).sum() * launch.loops
@@ -199,7 +199,7 @@ def _are_distant(found: Modes) -> bool:
     return found.high - found.low > log1p(MODES_DISTANCE) and found.minor >= SMALLEST_SHARE
 
 
-def _where(found: Modes, what: str) -> str:
+def _describe_modes(found: Modes, what: str) -> str:
     upper = float(found.upper.mean())
     low, high = (duration(float(np.exp(value))) for value in (found.low, found.high))
     return f"two modes: {low} ({percent(1 - upper)} of the {what}) and {high} ({percent(upper)})"

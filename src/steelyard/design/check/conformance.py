@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from steelyard.design.check.unit import Timed, far_shorter, trouble_with_unit
+from steelyard.design.check.unit import Timed, far_shorter, unit_trouble
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
@@ -29,14 +29,14 @@ from steelyard.subjects.responses import check_within
 
 _NO_SUCH_NAME = "no benchmark is called like this"
 _OTHER_VERSION = 1_000_000
-_OTHERS = "its other benchmarks answer as the first does"
+_OTHERS_RULE = "its other benchmarks answer as the first does"
 # The first benchmark is tried in full; of the others, as many as this time allows.
 _OTHERS_S = 10.0
 # The turns of two launches beside each other: each hands its turn over, and each keeps it once.
 _TURNS = ("01101", "10010")
 
 
-class _Broken(Exception):  # noqa: N818 - a finding
+class _BrokenRule(Exception):  # noqa: N818 - a finding
     """A rule does not hold; the message says what was seen."""
 
 
@@ -75,116 +75,116 @@ class _Trial:
 
     def rules(self) -> Iterator[Checked]:
         """Yield every rule that can be tried; without a list there is nothing to run, and no more of them."""
-        first = self._tried("it lists its benchmarks", self._lists)
+        first = self._try_rule("it lists its benchmarks", self._lists)
         yield first
         if first.trouble is not None:
             return
-        for rule, check in self._of_numbers():
-            yield self._tried(rule, check)
-        grows = self._tried("its times grow with the loops", self._grows)
+        for rule, check in self._number_rules():
+            yield self._try_rule(rule, check)
+        grows = self._try_rule("its times grow with the loops", self._grows)
         yield grows
         if grows.trouble is None:
-            yield self._tried("its times are in ns, as far as its launches show", self._tells_ns)
-            if self._read[1][1:]:
+            yield self._try_rule("its times are in ns, as far as its launches show", self._tells_ns)
+            if self._listed[1:]:
                 yield self._other_benchmarks()
-        for rule, check in self._others():
-            yield self._tried(rule, check)
+        for rule, check in self._other_rules():
+            yield self._try_rule(rule, check)
 
-    def _of_numbers(self) -> list[tuple[str, Callable[[], None]]]:
-        found = [("it lists the same benchmarks again", self._lists_the_same)]
-        if any(one.processed or one.no_amounts for one in self._read[1]):
-            found.append(("what an iteration processes is a number above 0", self._tells_amounts))
+    def _number_rules(self) -> list[tuple[str, Callable[[], None]]]:
+        rules = [("it lists the same benchmarks again", self._lists_the_same)]
+        if any(one.processed or one.no_amounts for one in self._listed):
+            rules.append(("what an iteration processes is a number above 0", self._tells_amounts))
         return [
-            *found,
+            *rules,
             ("it takes as many samples as it is asked for", self._takes_samples),
             ("a sample runs the loops that it is asked for", self._runs_loops),
         ]
 
-    def _others(self) -> list[tuple[str, Callable[[], None]]]:
-        found = [
+    def _other_rules(self) -> list[tuple[str, Callable[[], None]]]:
+        rules = [
             ("it says where a benchmark is not known, and fails", self._refuses_unknown),
             ("it does not answer in another version of the protocol", self._refuses_version),
             ("it ignores words of later versions", self._ignores_words),
         ]
-        if self._read[0].runs_before:
-            found.append(("it runs others before a benchmark, as it says that it can", self._runs_before))
-        if self._read[0].offers_lockstep:
-            found.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
-        if self._read[0].shares_starts:
-            found.append(("it runs several in processes of their own, as it says that it can", self._runs_each))
-        return found
+        if self._known_harness.runs_before:
+            rules.append(("it runs others before a benchmark, as it says that it can", self._runs_before))
+        if self._known_harness.offers_lockstep:
+            rules.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
+        if self._known_harness.shares_starts:
+            rules.append(("it runs several in processes of their own, as it says that it can", self._runs_each))
+        return rules
 
     @staticmethod
-    def _tried(rule: str, check: Callable[[], None]) -> Checked:
+    def _try_rule(rule: str, check: Callable[[], None]) -> Checked:
         try:
             check()
-        except (_Broken, LaunchError) as trouble:
+        except (_BrokenRule, LaunchError) as trouble:
             return Checked(rule, str(trouble))
         return Checked(rule, None)
 
     def _lists(self) -> None:
-        if not self._read[1]:
-            raise _Broken("it lists none: there is nothing to measure")
+        if not self._listed:
+            raise _BrokenRule("it lists none: there is nothing to measure")
 
     def _lists_the_same(self) -> None:
-        if self._read[1] != self._harness.listed(self.runner.trial(self._listing()).measured):
-            raise _Broken("two calls listed different benchmarks, or in another order")
+        if self._listed != self._harness.listed(self.runner.trial(self._listing()).measured):
+            raise _BrokenRule("two calls listed different benchmarks, or in another order")
 
     def _tells_amounts(self) -> None:
-        if told := describe_no_amounts(self._read[1]):
-            raise _Broken(f"it told of {told}, of which there is no throughput")
+        if told := describe_no_amounts(self._listed):
+            raise _BrokenRule(f"it told of {told}, of which there is no throughput")
 
     def _takes_samples(self) -> None:
         for samples in (1, 3):
             self._run(1, samples)
 
     def _runs_loops(self) -> None:
-        self._check_loops(self._first)
+        self._check_loops(self._first_name)
 
     def _check_loops(self, name: str) -> None:
         ran = {sample.loops for sample in self._run(7, 2, name)}
         if ran != {7}:
-            raise _Broken(f"asked for 7 loops, it ran {', '.join(map(str, sorted(ran)))}")
+            raise _BrokenRule(f"asked for 7 loops, it ran {', '.join(map(str, sorted(ran)))}")
 
     def _grows(self) -> None:
         _ = self._loops  # not found if they do not grow
 
     def _tells_ns(self) -> None:
-        if trouble := trouble_with_unit(self._timed, self._loops):
-            raise _Broken(trouble)
+        if trouble := unit_trouble(self._timed, self._loops):
+            raise _BrokenRule(trouble)
 
     def _other_benchmarks(self) -> Checked:
         """Try whether the others, as far as time allows, take samples and loops as the first does, with growing ns."""
-        others, until, tried = self._read[1][1:], self.clock() + _OTHERS_S, 0
+        others, until, tried = self._listed[1:], self.clock() + _OTHERS_S, 0
         while tried < len(others) and (not tried or self.clock() < until):
             name = others[tried].name
             tried += 1
-            checked = self._tried("", partial(self._answers_alike, name))
+            checked = self._try_rule("", partial(self._answers_alike, name))
             if checked.trouble is not None:
-                return Checked(_OTHERS, f"{name}: {checked.trouble}")
-        many = "" if tried == len(others) else f" ({tried:,} of {len(others):,} were tried)"
-        return Checked(f"{_OTHERS}{many}", None)
+                return Checked(_OTHERS_RULE, f"{name}: {checked.trouble}")
+        which = "" if tried == len(others) else f" ({tried:,} of {len(others):,} were tried)"
+        return Checked(f"{_OTHERS_RULE}{which}", None)
 
     def _answers_alike(self, name: str) -> None:
         self._check_loops(name)
         loops = choose_loops(lambda loops, _: self._run(loops, 1, name))
         if trouble := far_shorter(partial(self._timed, name=name), loops):
-            raise _Broken(trouble)
+            raise _BrokenRule(trouble)
 
     def _refuses_unknown(self) -> None:
         work = Work(_NO_SUCH_NAME, 1, 1)
         measured = self.runner.run(self._harness.running(self._spec, work))
         if not measured.has_failed():
-            raise _Broken("it ended with exit status 0")
+            raise _BrokenRule("it ended with exit status 0")
         if self._harness.complaint(measured) is None:
-            raise _Broken('it failed without a line {"error": ...} that says why')
+            raise _BrokenRule('it failed without a line {"error": ...} that says why')
 
     def _refuses_version(self) -> None:
-        spec = self._harness.running(self._spec, Work(self._first, 1, 1))
+        spec = self._harness.running(self._spec, Work(self._first_name, 1, 1))
         own, other = (f"--steelyard-protocol={version}".encode() for version in (VERSION, _OTHER_VERSION))
         asked = replace(spec, argv=tuple(other if word == own else word for word in spec.argv))
         if not self.runner.run(asked).has_failed():
-            raise _Broken(f"asked to speak version {_OTHER_VERSION}, it answered and ended with exit status 0")
+            raise _BrokenRule(f"asked to speak version {_OTHER_VERSION}, it answered and ended with exit status 0")
 
     def _ignores_words(self) -> None:
         target = self._listing()
@@ -196,39 +196,41 @@ class _Trial:
 
         A program that passes over the words has every order look sound: only an unknown name shows that.
         """
-        unknown = Work(self._first, 1, 1, before=((_NO_SUCH_NAME, 1),))
+        unknown = Work(self._first_name, 1, 1, before=((_NO_SUCH_NAME, 1),))
         if not self.runner.run(self._harness.running(self._spec, unknown)).has_failed():
-            raise _Broken("it ended with exit status 0, where the one to run before is not known")
-        others = tuple((one.name, 1) for one in self._read[1][1:2])
+            raise _BrokenRule("it ended with exit status 0, where the one to run before is not known")
+        others = tuple((one.name, 1) for one in self._listed[1:2])
         if not others:
             return
-        work = Work(self._first, 3, 2, before=others)
+        work = Work(self._first_name, 3, 2, before=others)
         measured = self.runner.run(self._harness.running(self._spec, work))
         if measured.has_failed() and self._harness.complaint(measured) is not None:
             return  # one of the two may be one that fails
         if {sample.loops for sample in self._harness.samples(measured, work)} != {work.loops}:
-            raise _Broken(f"asked for {work.loops} loops behind one that ran before, it ran others")
+            raise _BrokenRule(f"asked for {work.loops} loops behind one that ran before, it ran others")
 
     def _takes_turns(self) -> None:
         both = self.runner.launch_together(
-            [self._running(Work(self._first, 1, len(orders), orders=orders)) for orders in _TURNS],
+            [self._running(Work(self._first_name, 1, len(orders), orders=orders)) for orders in _TURNS],
             lambda reading: ["alone" if sample.order is None else str(sample.order) for sample in reading.samples],
         )
         for asked, found in zip(_TURNS, both, strict=True):
             if found != [*asked]:
-                raise _Broken(f"asked for samples in the orders {', '.join(asked)}, it took them {', '.join(found)}")
+                raise _BrokenRule(
+                    f"asked for samples in the orders {', '.join(asked)}, it took them {', '.join(found)}"
+                )
 
     def _runs_each(self) -> None:
-        works = [Work(self._first, 1, 2), Work(_NO_SUCH_NAME, 1, 1)]
+        works = [Work(self._first_name, 1, 2), Work(_NO_SUCH_NAME, 1, 1)]
         if not self.runner.run(self._harness.running_each(self._spec, works)).has_failed():
-            raise _Broken("it ended with exit status 0, where one of them is not known")
-        works[1] = Work(self._first, 3, 1)
+            raise _BrokenRule("it ended with exit status 0, where one of them is not known")
+        works[1] = Work(self._first_name, 3, 1)
         measured = self.runner.run(self._harness.running_each(self._spec, works))
         for work, part in zip(works, self._harness.apart(measured, works), strict=True):
             if part.has_failed() and self._harness.complaint(part) is not None:
                 continue  # it may be one that cannot run so
             if {sample.loops for sample in self._harness.samples(part, work)} != {work.loops}:
-                raise _Broken(f"asked for {work.loops} loops, one of several ran others")
+                raise _BrokenRule(f"asked for {work.loops} loops, one of several ran others")
 
     @property
     def _harness(self) -> ProtocolHarness:
@@ -240,14 +242,22 @@ class _Trial:
         return launch_spec(self.subject, self.settings, shared, draw_pair(self.settings.seed, 0, 0))
 
     @cached_property
-    def _first(self) -> str:
-        return self._read[1][0].name
+    def _first_name(self) -> str:
+        return self._listed[0].name
 
     @cached_property
-    def _read(self) -> tuple[ProtocolHarness, list[Listed]]:
+    def _harness_and_list(self) -> tuple[ProtocolHarness, list[Listed]]:
         """The harness, which knows what the hello said, and what the program listed."""
         harness = self._harness
         return harness, harness.listed(self.runner.trial(self._listing()).measured)
+
+    @property
+    def _known_harness(self) -> ProtocolHarness:
+        return self._harness_and_list[0]
+
+    @property
+    def _listed(self) -> list[Listed]:
+        return self._harness_and_list[1]
 
     def _listing(self) -> Target:
         return Target("it", self._harness.listing(self._spec), harness=self._harness, remedy=HARNESS_REMEDY)
@@ -262,14 +272,14 @@ class _Trial:
         return choose_loops(lambda loops, _: self._run(loops, 1))
 
     def _run(self, loops: int, samples: int, name: str | None = None) -> tuple[Sample, ...]:
-        return self._launched(loops, samples, name)[1]
+        return self._launch(loops, samples, name)[1]
 
     def _timed(self, loops: int, name: str | None = None) -> Timed:
-        measured, samples = self._launched(loops, 1, name)
+        measured, samples = self._launch(loops, 1, name)
         return Timed(samples[0].ns, measured.wall_ns)
 
-    def _launched(self, loops: int, samples: int, name: str | None) -> tuple[Measured, tuple[Sample, ...]]:
-        work = Work(name or self._first, loops, samples)
+    def _launch(self, loops: int, samples: int, name: str | None) -> tuple[Measured, tuple[Sample, ...]]:
+        work = Work(name or self._first_name, loops, samples)
         # Samples are read here, as a rule speaks of them without a subject.
         target = Target("it", self._harness.running(self._spec, work), harness=self._harness, remedy=HARNESS_REMEDY)
         measured = self.runner.trial(target).measured

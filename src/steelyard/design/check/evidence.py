@@ -38,7 +38,7 @@ class Amount(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedLaunch:
     """One launch: where it stood, and what it measured. Times are in ns of an iteration; of a command, of the launch.
 
     The rules look at all launches after each round, so what follows from one launch alone is kept.
@@ -100,7 +100,7 @@ class Evidence:
 
     benchmark: str
     amounts: dict[str, Amount]
-    launches: list[Observed] = field(default_factory=list)
+    launches: list[ObservedLaunch] = field(default_factory=list)
     untried: dict[str, str] = field(default_factory=dict)
     rounds: int = 0
     is_pytest: bool = False
@@ -108,7 +108,7 @@ class Evidence:
     failure: str | None = None
     """Why the last plain launch failed, after others that ran."""
 
-    def of(self, kind: str) -> list[Observed]:
+    def of(self, kind: str) -> list[ObservedLaunch]:
         """Return the launches of one kind."""
         return [one for one in self.launches if one.kind == kind]
 
@@ -159,9 +159,11 @@ class Evidence:
         return np.asarray(np.log(table.reshape(len(whole), len(seeds))), dtype=np.float64)
 
 
-def observed(place: tuple[str, int, int | None, int], measured: Measured, samples: Sequence[Sample] | None) -> Observed:
+def observe_launch(
+    place: tuple[str, int, int | None, int], measured: Measured, samples: Sequence[Sample] | None
+) -> ObservedLaunch:
     """Return a launch at its place (kind, round, pair, hash seed); without samples it is a command's."""
-    return Observed(
+    return ObservedLaunch(
         *place,
         times=(launch_ns(measured),) if samples is None else tuple(map(_iteration_ns, samples)),
         fastest=launch_ns(measured) if samples is None else min(max(one.ns / one.loops, 1e-6) for one in samples),
@@ -195,7 +197,7 @@ def _iteration_ns(sample: Sample) -> float:
     return max(active if active is not None else sample.ns / sample.loops, 1e-6)
 
 
-def early_and_late(launches: Iterable[Observed], judged: int) -> FloatArray:
+def late_log_ratios(launches: Iterable[ObservedLaunch], judged: int) -> FloatArray:
     """Return for each launch ln(its last quarter / the samples that judge a normal launch, of `judged` samples)."""
     found = []
     for one in launches:

@@ -17,7 +17,7 @@ from steelyard.design.check.evidence import (
     PLAIN,
     Amount,
     Evidence,
-    observed,
+    observe_launch,
 )
 from steelyard.design.runner.draws import PADDING_BELOW
 from steelyard.design.runner.failure import Interrupted
@@ -34,12 +34,12 @@ HASH_SEEDS = 6
 
 _FIXED_LAUNCHES = 12
 
-Make = Callable[[Draw], LaunchSpec]
+MakeSpec = Callable[[Draw], LaunchSpec]
 Before = tuple[tuple[str, int], ...]
 """What runs before it in the same process: names, with their loops."""
 
 
-class Planned(NamedTuple):
+class PlannedLaunch(NamedTuple):
     """A launch to come."""
 
     kind: str
@@ -52,10 +52,10 @@ class Checked:
     """What launches one benchmark of a harness, or the command itself."""
 
     name: str
-    make: Make
+    make: MakeSpec
     runner: Runner
     harness: Harness | None = None
-    empty: Make | None = None
+    empty: MakeSpec | None = None
     """Starts a process that does nothing, to compare a command with."""
 
     def run(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Reading[None]:
@@ -116,25 +116,25 @@ class Gatherer:
     def _gather(self, rounds: int, until: float) -> None:
         while self.evidence.failure is None and self.evidence.rounds < rounds:
             for place in round_plan(self.evidence.amounts, self.seeds, self.random):
-                if self.evidence.failure or (self.clock() >= until and self._has_least()):
+                if self.evidence.failure or (self.clock() >= until and self._has_fewest_launches()):
                     return
                 self._launch(place)
             self.evidence.rounds += 1
 
-    def _has_least(self) -> bool:
+    def _has_fewest_launches(self) -> bool:
         return all(self.evidence.of(kind) for kind in (PLAIN, EMPTY) if kind in self.evidence.amounts)
 
     def gather_fixed(self) -> None:
         """Run launches in which nothing that can be held differs: addresses, hash seed, environment."""
         for _ in range(_FIXED_LAUNCHES):
-            self._launch(Planned(FIXED, None, self.seeds[0]))
+            self._launch(PlannedLaunch(FIXED, None, self.seeds[0]))
 
-    def _launch(self, place: Planned) -> None:
+    def _launch(self, place: PlannedLaunch) -> None:
         kind = place.kind
         if kind in self.evidence.untried:
             return
         if kind == EMPTY:
-            measured = self.checked.runner.run(self._empty())
+            measured = self.checked.runner.run(self._empty_spec())
             self._keep(place, measured, None)
             return
         padding = 0 if kind == FIXED else self.random.randrange(PADDING_BELOW)
@@ -143,11 +143,11 @@ class Gatherer:
         try:
             reading = self.checked.run(Draw(place.hash_seed, padding), amount, before, fixed=kind == FIXED)
         except LaunchError as error:
-            self._failed(kind, error)
+            self._note_failure(kind, error)
             return
         self._keep(place, reading.measured, None if self.checked.harness is None else reading.samples)
 
-    def _failed(self, kind: str, error: LaunchError) -> None:
+    def _note_failure(self, kind: str, error: LaunchError) -> None:
         """Note why a launch failed; raises it if there is nothing else to say of the benchmark."""
         if kind != PLAIN:
             self.evidence.untried[kind] = str(error)
@@ -156,32 +156,40 @@ class Gatherer:
             raise error
         self.evidence.failure = str(error)
 
-    def _empty(self) -> LaunchSpec:
+    def _empty_spec(self) -> LaunchSpec:
         make = self.checked.empty or self.checked.make
         return make(Draw(self.seeds[0], self.random.randrange(PADDING_BELOW)))
 
-    def _keep(self, place: Planned, measured: Measured, samples: Sequence[Sample] | None) -> None:
+    def _keep(self, place: PlannedLaunch, measured: Measured, samples: Sequence[Sample] | None) -> None:
         where = (place.kind, self.evidence.rounds, place.pair, place.hash_seed)
-        self.evidence.launches.append(observed(where, measured, samples))
+        self.evidence.launches.append(observe_launch(where, measured, samples))
         self.tell(len(self.evidence.launches))
 
 
 # How many launches of each kind a round has; the first two kinds stand beside a plain one each.
-_PAIRED = {DOUBLE: 2, AFTER: 2}
-_ALONE = {LONGER: 1, LONGEST: 2}
+_PAIRED_LAUNCHES = {DOUBLE: 2, AFTER: 2}
+_SINGLE_LAUNCHES = {LONGER: 1, LONGEST: 2}
 
 
-def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Random) -> list[Planned]:
+def round_plan(amounts: Mapping[str, Amount], seeds: Sequence[int], random: Random) -> list[PlannedLaunch]:
     """Plan one round: a plain launch of each hash seed, and those of the other kinds that `amounts` has."""
     drawn = random.sample(seeds, len(seeds))
-    paired = [kind for kind, many in _PAIRED.items() if kind in amounts for _ in range(many)]
-    units: list[list[Planned]] = []
+    paired = [
+        kind
+        for kind, number_of_launches in _PAIRED_LAUNCHES.items()
+        if kind in amounts
+        for _ in range(number_of_launches)
+    ]
+    units: list[list[PlannedLaunch]] = []
     for number, (kind, seed) in enumerate(zip(paired, drawn, strict=False)):
-        units.append(random.sample([Planned(PLAIN, number, seed), Planned(kind, number, seed)], 2))
+        units.append(random.sample([PlannedLaunch(PLAIN, number, seed), PlannedLaunch(kind, number, seed)], 2))
     # A command has an empty process before each of its own: how long that takes tells how fast the machine is there.
-    empty = [Planned(EMPTY, None, seeds[0])] if EMPTY in amounts else []
-    units += [[*empty, Planned(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
-    for kind, many in _ALONE.items():
-        units += [[Planned(kind, None, random.choice(seeds))] for _ in range(many if kind in amounts else 0)]
+    empty = [PlannedLaunch(EMPTY, None, seeds[0])] if EMPTY in amounts else []
+    units += [[*empty, PlannedLaunch(PLAIN, None, seed)] for seed in drawn[len(paired) :]]
+    for kind, number_of_launches in _SINGLE_LAUNCHES.items():
+        units += [
+            [PlannedLaunch(kind, None, random.choice(seeds))]
+            for _ in range(number_of_launches if kind in amounts else 0)
+        ]
     random.shuffle(units)
     return [place for unit in units for place in unit]

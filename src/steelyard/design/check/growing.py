@@ -6,7 +6,7 @@ from statistics import median
 
 import numpy as np
 
-from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, early_and_late
+from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, late_log_ratios
 from steelyard.design.check.judged import BLURRED, LEVEL, STATES, TOO_FEW, Judged, Rule, percent, untried
 from steelyard.report.figures import count
 from steelyard.stats import growth
@@ -22,37 +22,39 @@ MEMORY_BYTES = 1 << 20
 # beside its first sample.
 _LEAST_STRETCH = 1.4
 _FEWEST_SAMPLES = 4
-_CANNOT = "this harness cannot be asked for it"
-_NO_MORE = "the harness gives a sample no more iterations, however long it may take"
+_NOT_SUPPORTED = "this harness cannot be asked for it"
+_LOOPS_DO_NOT_GROW = "the harness gives a sample no more iterations, however long it may take"
 
-_FEWEST = fewest_differences(LEVEL)
+_FEWEST_LAUNCHES = fewest_differences(LEVEL)
 
 
-def _lacking(evidence: Evidence, kind: str, needed: int = _FEWEST) -> Judged | None:
+def _judge_lacking(evidence: Evidence, kind: str, needed: int = _FEWEST_LAUNCHES) -> Judged | None:
     """Return why launches of a kind are not enough to judge by; None if they are."""
     if kind in evidence.untried:
         return untried(evidence.untried[kind])
     if kind not in evidence.amounts:
-        return untried(_CANNOT)
+        return untried(_NOT_SUPPORTED)
     return TOO_FEW if len(evidence.of(kind)) < needed else None
 
 
-def _lacking_doubles(evidence: Evidence) -> Judged | None:
+def _judge_lacking_doubles(evidence: Evidence) -> Judged | None:
     """Return the same for twice the loops: they come later in a launch, and if that matters, nothing can be told."""
-    if _rises(evidence).state == "trouble" or (not _lacking(evidence, LONGEST) and drift(evidence).state == "trouble"):
+    if _judge_rise(evidence).state == "trouble" or (
+        not _judge_lacking(evidence, LONGEST) and drift(evidence).state == "trouble"
+    ):
         return untried("its time changes within a launch: see to that first")
-    if lacking := _lacking(evidence, DOUBLE):
+    if lacking := _judge_lacking(evidence, DOUBLE):
         return lacking
     if evidence.loops(DOUBLE) < _LEAST_STRETCH * evidence.loops():
-        return untried(_NO_MORE)
-    if len(evidence.log_ratios(DOUBLE)) < _FEWEST:
+        return untried(_LOOPS_DO_NOT_GROW)
+    if len(evidence.log_ratios(DOUBLE)) < _FEWEST_LAUNCHES:
         return BLURRED
     return None
 
 
 def set_up(evidence: Evidence) -> Judged:
     """Whether a part of a sample's time does not depend on its loops."""
-    if lacking := _lacking_doubles(evidence):
+    if lacking := _judge_lacking_doubles(evidence):
         return lacking
     loops = evidence.loops()
     found = growth.constant_share(
@@ -68,11 +70,11 @@ def set_up(evidence: Evidence) -> Judged:
 
 def slower_and_slower(evidence: Evidence) -> Judged:
     """Whether samples take longer one after the other, or twice the loops far more than twice the time."""
-    rising = _rises(evidence)
+    rising = _judge_rise(evidence)
     if rising.state == "trouble":
         return rising
-    if lacking := _lacking_doubles(evidence):
-        return rising if lacking.finding in (_CANNOT, _NO_MORE) else lacking
+    if lacking := _judge_lacking_doubles(evidence):
+        return rising if lacking.finding in (_NOT_SUPPORTED, _LOOPS_DO_NOT_GROW) else lacking
     times = evidence.loops(DOUBLE) / evidence.loops()
     found = growth.excess(evidence.log_ratios(DOUBLE), EXCESS, LEVEL, times=times)
     if found.shown == "within" and rising.state == "perhaps":
@@ -84,17 +86,17 @@ def slower_and_slower(evidence: Evidence) -> Judged:
     )
 
 
-def _rises(evidence: Evidence) -> Judged:
+def _judge_rise(evidence: Evidence) -> Judged:
     """Judge whether samples take longer one after the other, in the longest launches of which there are enough."""
-    enough = [kind for kind in (LONGEST, LONGER, PLAIN) if not _lacking(evidence, kind)]
+    enough = [kind for kind in (LONGEST, LONGER, PLAIN) if not _judge_lacking(evidence, kind)]
     if not enough:
-        return _lacking(evidence, PLAIN) or untried(_CANNOT)
-    several = [one for one in evidence.of(enough[0]) if len(one.times) >= _FEWEST_SAMPLES]
-    if len(several) < _FEWEST:
-        return untried(_CANNOT)
+        return _judge_lacking(evidence, PLAIN) or untried(_NOT_SUPPORTED)
+    with_thirds = [one for one in evidence.of(enough[0]) if len(one.times) >= _FEWEST_SAMPLES]
+    if len(with_thirds) < _FEWEST_LAUNCHES:
+        return untried(_NOT_SUPPORTED)
     # Later samples that are longer, as criterion's are, catch more waits.
-    launches = [one for one in several if one.is_even or not one.is_blurred]
-    if len(launches) < _FEWEST:
+    launches = [one for one in with_thirds if one.is_even or not one.is_blurred]
+    if len(launches) < _FEWEST_LAUNCHES:
         return BLURRED
     found = growth.rise(np.array([one.thirds for one in launches]), EXCESS, LEVEL)
     samples = f"{median(len(one.times) for one in launches):.0f}"
@@ -108,15 +110,15 @@ def _rises(evidence: Evidence) -> Judged:
 
 def drift(evidence: Evidence) -> Judged:
     """Whether samples late in a launch are slower or faster than those that a launch is judged by."""
-    if _rises(evidence).state == "trouble":
+    if _judge_rise(evidence).state == "trouble":
         return untried("its samples take longer one after the other: see to slower-and-slower first")
-    if lacking := _lacking(evidence, LONGEST):
+    if lacking := _judge_lacking(evidence, LONGEST):
         return lacking
     samples = evidence.amounts[LONGEST].samples
     clear = [one for one in evidence.of(LONGEST) if not one.is_blurred]
-    if len(clear) < _FEWEST:
+    if len(clear) < _FEWEST_LAUNCHES:
         return BLURRED
-    found = growth.shift(early_and_late(clear, evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
+    found = growth.shift(late_log_ratios(clear, evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
     return Judged(
         STATES[found.shown],
         f"the last quarter of {samples} samples takes {percent(found.figure, sign=True)} against those by which a "
@@ -127,7 +129,7 @@ def drift(evidence: Evidence) -> Judged:
 
 def order(evidence: Evidence) -> Judged:
     """Whether it is slower or faster in a process in which the others ran before."""
-    if lacking := _lacking(evidence, AFTER):
+    if lacking := _judge_lacking(evidence, AFTER):
         return lacking
     found = growth.shift(evidence.log_ratios(AFTER), ORDER, LEVEL)
     return Judged(
@@ -140,9 +142,9 @@ def order(evidence: Evidence) -> Judged:
 def memory(evidence: Evidence) -> Judged:
     """Judge whether memory grows with the samples, for as long as there are any."""
     for kind in (LONGER, LONGEST):
-        if lacking := _lacking(evidence, kind, _FEWEST // 2):
+        if lacking := _judge_lacking(evidence, kind, _FEWEST_LAUNCHES // 2):
             return lacking
-    few, more, most = (_memory(evidence, kind) for kind in (PLAIN, LONGER, LONGEST))
+    few, more, most = (_memory_of(evidence, kind) for kind in (PLAIN, LONGER, LONGEST))
     found = growth.memory(few, more, most, MEMORY_BYTES, LEVEL)
     each = found.figure / evidence.loops()
     grown = float(np.median(most.bytes) - np.median(few.bytes))
@@ -154,7 +156,7 @@ def memory(evidence: Evidence) -> Judged:
     )
 
 
-def _memory(evidence: Evidence, kind: str) -> growth.Memory:
+def _memory_of(evidence: Evidence, kind: str) -> growth.Memory:
     samples = evidence.amounts[kind].samples
     return growth.Memory(samples, np.array([float(one.rss_bytes) for one in evidence.of(kind)]))
 

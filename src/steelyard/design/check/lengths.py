@@ -14,68 +14,78 @@ SHORT_NS = 3.0
 LONGEST_S = 1.25
 START_SHARE = 0.3
 # From this share of a launch on, a smaller input helps less than a start that does less.
-MOSTLY = 0.5
-TREND = 0.10
+MOSTLY_START_SHARE = 0.5
+MOST_TREND = 0.10
 
-_MORE_TIME = "or give steelyard compare more --max-time"
-_LESS_PYTEST = (
+_MORE_TIME_REMEDY = "or give steelyard compare more --max-time"
+_LESS_PYTEST_REMEDY = (
     "keep pytest from loading plugins that the benchmark does not need: --env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 (to "
     "steelyard) with -p steelyard (to pytest; of pytest-benchmark -p pytest_benchmark.plugin); have the file import "
-    f"less; {_MORE_TIME}"
+    f"less; {_MORE_TIME_REMEDY}"
 )
-_LESS_START = f"have the program do and load less before it measures: no smaller input shortens that; {_MORE_TIME}"
+_LESS_START_REMEDY = (
+    f"have the program do and load less before it measures: no smaller input shortens that; {_MORE_TIME_REMEDY}"
+)
 
 _BLOCKS = 10
-_FEWEST_OF_BLOCK = 2
+_FEWEST_IN_BLOCK = 2
 _SHORTEST_SPAN_S = 5.0
 
 
-def removed(evidence: Evidence) -> Judged:
+def judge_removed(evidence: Evidence) -> Judged:
     """Whether an iteration takes no longer than a loop that holds nothing."""
-    each = _iteration_ns(evidence)
-    bad = each < NOTHING_NS
+    iteration_ns = _iteration_ns(evidence)
+    is_trouble = iteration_ns < NOTHING_NS
     return Judged(
-        "trouble" if bad else "sound", f"an iteration takes {duration(each)}: no more than an empty loop", each
+        "trouble" if is_trouble else "sound",
+        f"an iteration takes {duration(iteration_ns)}: no more than an empty loop",
+        iteration_ns,
     )
 
 
-def short(evidence: Evidence) -> Judged:
+def judge_short(evidence: Evidence) -> Judged:
     """Whether the loop is more than a tenth of an iteration."""
-    each = _iteration_ns(evidence)
-    bad = NOTHING_NS <= each < SHORT_NS
-    return Judged("trouble" if bad else "sound", f"an iteration takes {duration(each)}: much of it is the loop", each)
+    iteration_ns = _iteration_ns(evidence)
+    is_trouble = NOTHING_NS <= iteration_ns < SHORT_NS
+    return Judged(
+        "trouble" if is_trouble else "sound",
+        f"an iteration takes {duration(iteration_ns)}: much of it is the loop",
+        iteration_ns,
+    )
 
 
-def long(evidence: Evidence) -> Judged:
+def judge_long(evidence: Evidence) -> Judged:
     """Whether a launch takes so long that few fit into a budget."""
     launches = evidence.of(PLAIN)
-    each, start = (float(np.median([getattr(one, what) for one in launches])) for what in ("wall_ns", "start_ns"))
-    is_long, found = each > LONGEST_S * 1e9, f"a launch takes {duration(each)}"
-    if start <= MOSTLY * each:
-        return Judged("trouble" if is_long else "sound", found, each / 1e9)
-    found += f", {duration(start)} of it beside its samples: most of it is the start of the program"
-    remedy = _LESS_PYTEST if evidence.is_pytest else _LESS_START
-    return Judged("trouble" if is_long else "sound", found, each / 1e9, remedy)
+    launch_ns, start_ns = (
+        float(np.median([getattr(one, what) for one in launches])) for what in ("wall_ns", "start_ns")
+    )
+    is_long, finding = launch_ns > LONGEST_S * 1e9, f"a launch takes {duration(launch_ns)}"
+    if start_ns <= MOSTLY_START_SHARE * launch_ns:
+        return Judged("trouble" if is_long else "sound", finding, launch_ns / 1e9)
+    finding += f", {duration(start_ns)} of it beside its samples: most of it is the start of the program"
+    remedy = _LESS_PYTEST_REMEDY if evidence.is_pytest else _LESS_START_REMEDY
+    return Judged("trouble" if is_long else "sound", finding, launch_ns / 1e9, remedy)
 
 
-def short_command(evidence: Evidence) -> Judged:
+def judge_short_command(evidence: Evidence) -> Judged:
     """Judge which share of a command's time is the start of a process, whatever it does."""
     start, whole = (float(np.median(evidence.values(kind))) for kind in (EMPTY, PLAIN))
     share = start / whole
-    found = (
+    finding = (
         f"{percent(min(share, 1.0))} of its {duration(whole)} is the start of a process ({duration(start)} for `true`)"
     )
-    return Judged("trouble" if share > START_SHARE else "sound", found, share)
+    return Judged("trouble" if share > START_SHARE else "sound", finding, share)
 
 
-def trend(evidence: Evidence) -> Judged:
+def judge_trend(evidence: Evidence) -> Judged:
     """Judge whether a command's launches become slower or faster, while the empty ones between them do not."""
     launches = evidence.of(PLAIN)
     span = sum(one.wall_ns for one in evidence.launches) / 1e9
-    fewest = _FEWEST_OF_BLOCK * _BLOCKS
+    fewest = _FEWEST_IN_BLOCK * _BLOCKS
     if len(launches) < fewest or span < _SHORTEST_SPAN_S:
-        be = "is" if len(launches) == 1 else "are"
-        few, needed = f"{count(len(launches), 'launch')} {be} too few", f"{fewest} of them"
+        verb = "is" if len(launches) == 1 else "are"
+        few, needed = f"{count(len(launches), 'launch')} {verb} too few", f"{fewest} of them"
         if len(launches) >= fewest:
             # Never rounded to what would be enough.
             few = f"launches of {min(span, _SHORTEST_SPAN_S - 0.1):.1f} s in all are too short"
@@ -83,7 +93,7 @@ def trend(evidence: Evidence) -> Judged:
         return Judged(
             "lacking", f"{few} to tell it from drift of the machine, which takes {needed}: --max-time allows more"
         )
-    found = growth.trend(evidence.values(PLAIN), _BLOCKS, TREND, LEVEL, beside=evidence.values(EMPTY))
+    found = growth.trend(evidence.values(PLAIN), _BLOCKS, MOST_TREND, LEVEL, beside=evidence.values(EMPTY))
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
     return Judged(STATES[found.shown], text, found.figure)
 
@@ -92,14 +102,14 @@ def _iteration_ns(evidence: Evidence) -> float:
     return float(np.median(evidence.values(PLAIN)))
 
 
-_LONG = Rule(
+_TOO_LONG = Rule(
     "too-long",
     "launches are short enough for a verdict",
     LONGEST_S,
     "s",
     "a verdict takes 12 pairs at least, and 24 launches within the default of 30 s have 1.25 s each",
-    f"a smaller input, or fewer repeats in the body; {_MORE_TIME}",
-    long,
+    f"a smaller input, or fewer repeats in the body; {_MORE_TIME_REMEDY}",
+    judge_long,
 )
 
 BENCHMARK_RULES = (
@@ -110,7 +120,7 @@ BENCHMARK_RULES = (
         "ns",
         "three times what an empty loop takes in any harness (0.28 ns: benchmarks/sdk_cpp_overhead.py)",
         "return the result, or give it to keep, black_box or DoNotOptimize; have inputs that the compiler cannot know",
-        removed,
+        judge_removed,
     ),
     Rule(
         "too-short",
@@ -119,9 +129,9 @@ BENCHMARK_RULES = (
         "ns",
         "ten times an empty loop (0.28 ns): below, more than a tenth of the time is the loop's",
         "do more in one iteration: a batch of inputs instead of one",
-        short,
+        judge_short,
     ),
-    _LONG,
+    _TOO_LONG,
 )
 
 COMMAND_RULES = (
@@ -132,16 +142,16 @@ COMMAND_RULES = (
         "",
         "then a change of 1 % of the program's own work is 0.7 % of what is measured",
         "give it more to do, or measure the work inside with a harness (steelyard docs harnesses)",
-        short_command,
+        judge_short_command,
     ),
-    _LONG,
+    _TOO_LONG,
     Rule(
         "drift",
         "one launch takes as long as the next",
-        TREND,
+        MOST_TREND,
         "",
         "on the minima of ten blocks, which other work on the machine hardly moves",
         "look for what a launch leaves for the next: files that grow, caches; put it back with --prepare",
-        trend,
+        judge_trend,
     ),
 )

@@ -25,53 +25,57 @@ class Answer:
     error: LaunchError | None
 
 
-def answer(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Answer:
+def ask_for(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Answer:
     """Return whether a benchmark that is asked for by its name runs, and whether its name alone selects it."""
-    error = _error(checked(name))
+    error = _launch_error(checked(name))
     if isinstance(error, SelectionError):
         finding = f"asked for by its name, the program {str(error).removeprefix(f'{name} ')}"
         return Answer(untried(_NOT_ALONE), Judged("trouble", finding), LaunchError(_NOT_ALONE))
     if error is not None and not isinstance(error, VanishedError):
         return Answer(Judged("trouble", f"asked for alone, {error}"), untried(_NEVER), LaunchError(_NEVER))
-    return Answer(Judged("sound", ""), _selects(name, all_names, checked), error)
+    return Answer(Judged("sound", ""), _judge_name(name, all_names, checked), error)
 
 
-def _selects(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Judged:
-    also = [other for other in all_names if other != name and fnmatchcase(other, name)]
-    if also:
-        return Judged("trouble", f"--benchmark {name!r} is a pattern that also selects {also[0]!r}", len(also))
-    almost = name[:-1]
-    if almost and almost not in all_names and _runs(checked(almost)):
-        return Judged("trouble", f"asked for {almost!r}, which it does not list, the program runs some benchmark")
+def _judge_name(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Judged:
+    others_selected = [other for other in all_names if other != name and fnmatchcase(other, name)]
+    if others_selected:
+        return Judged(
+            "trouble",
+            f"--benchmark {name!r} is a pattern that also selects {others_selected[0]!r}",
+            len(others_selected),
+        )
+    shortened = name[:-1]
+    if shortened and shortened not in all_names and _runs(checked(shortened)):
+        return Judged("trouble", f"asked for {shortened!r}, which it does not list, the program runs some benchmark")
     return Judged("sound", "")
 
 
-def _runs(one: Checked) -> bool:
+def _runs(checked: Checked) -> bool:
     """Whether anything answers to a name, even a body that takes no time."""
-    error = _error(one)
+    error = _launch_error(checked)
     return error is None or isinstance(error, VanishedError)
 
 
-def _error(one: Checked) -> LaunchError | None:
+def _launch_error(checked: Checked) -> LaunchError | None:
     try:
-        one.run(Draw(1, 0), Amount(1, 1))
+        checked.run(Draw(1, 0), Amount(1, 1))
     except LaunchError as error:
         return error
     return None
 
 
-def failed_later(ran: int, why: str) -> Judged:
+def judge_failed_later(ran: int, why: str) -> Judged:
     """Return the judgement of a benchmark that failed in a launch after others had run."""
-    return Judged("trouble", f"after {count(ran, 'launch')} that ran, {why}", remedy=_RAN_BEFORE)
+    return Judged("trouble", f"after {count(ran, 'launch')} that ran, {why}", remedy=_RAN_BEFORE_REMEDY)
 
 
-def _always_runs(evidence: Evidence) -> Judged:
+def _judge_runs(evidence: Evidence) -> Judged:
     if evidence.failure is None:
         return Judged("sound", "")
-    return failed_later(len(evidence.of(PLAIN)), evidence.failure)
+    return judge_failed_later(len(evidence.of(PLAIN)), evidence.failure)
 
 
-_RAN_BEFORE = (
+_RAN_BEFORE_REMEDY = (
     "look at what differs from launch to launch: what it leaves on disk or running, and what is drawn at random for it"
 )
 
@@ -82,7 +86,7 @@ RUNS = Rule(
     "",
     "none: every listed benchmark is asked for",
     "run it by itself and fix what it reports, or leave it out with --benchmark",
-    _always_runs,
+    _judge_runs,
 )
 
 NAME = Rule(

@@ -62,7 +62,7 @@ def check_target(
             empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
             name, benchmarks, looked = None, [subject.command], checker.command(subject.command, empty)
         else:
-            name, benchmarks, looked = _of_harness(settings.harness, checker, subject, only)
+            name, benchmarks, looked = _check_harness(settings.harness, checker, subject, only)
     if checker.interrupted and all(one.outcome == "untried" for one in looked):
         raise InterruptedBeforeStart(NOTHING_TRIED)
     return Soundness(
@@ -78,19 +78,19 @@ def check_target(
     )
 
 
-def _of_harness(
+def _check_harness(
     named: str, checker: Checker, subject: Subject, only: Sequence[str]
 ) -> tuple[str, list[str], list[Looked]]:
     """Return the harness of a program, its chosen benchmarks, and what is found of them."""
     spec = checker.make(draw_pair(checker.seed, 0, 0))
     name = recognised_harness([spec]) if named == AUTO else named
     harness = harness_named(name)
-    listed = _listed(harness, subject, spec, checker.runner)
+    listed = _list_benchmarks(harness, subject, spec, checker.runner)
     chosen = [one.name for one in choose_benchmarks(listed, only, "its")]
     return name, chosen, checker.benchmarks(harness, [one.name for one in listed], chosen)
 
 
-def _listed(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner) -> list[Listed]:
+def _list_benchmarks(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner) -> list[Listed]:
     target = listing_target(harness, spec, subject.name, HARNESS_REMEDY)
     try:
         listed = read_list(harness, runner.trial(target).measured, subject.name)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from steelyard.design.counting.following import CountProgress
 from steelyard.design.counting.functions import as_columns, differing_functions, subtract_counts
 from steelyard.design.counting.notes import CountNotes
 from steelyard.design.counting.plan import CountedSide, count_planned, counts_by_side, judged_counts, missing_counts
+from steelyard.design.counting.progress import CountProgress
 from steelyard.design.counting.targets import CountTargets
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.pool import WorkerPool

@@ -19,7 +19,7 @@ _FEWEST_BLOCKS = 6
 
 
 def growing_finding(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
-    """Return a finding if the last third of the launches surely takes more than _MOST longer than the first."""
+    """Return a finding if the last third of the launches surely takes more than _MOST_GROWTH longer than the first."""
     if record.settings.harness is not None or metric not in _TIME_METRICS:
         return None
     times = _launch_times(record, benchmark, metric)

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
-from steelyard.design.judging.beside import try_tandem_finding
 from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.judging.builds import one_build_finding
 from steelyard.design.judging.controls import apply_controls
@@ -26,6 +25,7 @@ from steelyard.design.judging.findings import (
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed_after_few_pairs, needed_to_decide, with_needed_seconds
 from steelyard.design.judging.pairs import MetricPairs, why_unknown
+from steelyard.design.judging.tandem_advice import try_tandem_finding
 from steelyard.design.judging.ticks import widen_by_ticks
 from steelyard.design.judging.unlike import unlike_findings
 from steelyard.design.judging.waits import waits_finding

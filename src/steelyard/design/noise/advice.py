@@ -11,7 +11,7 @@ from steelyard.design.runner.tandem import MOST_SLOWDOWN_IN_TANDEM
 from steelyard.model.noise import Spread, Way, Work
 
 # An option has to take less than this part of the time to be worth it.
-_WORTH = 0.6
+_WORTHWHILE_PART = 0.6
 # The root of 2 / n is the error of a variance's logarithm, told from n normal differences. Real noise has longer tails,
 # and there are two processors to try: chance brings two such errors less than once in forty times.
 _TAILS, _ERRORS = 2.0, 2.0
@@ -31,24 +31,24 @@ class Cost:
     @property
     def is_less(self) -> bool:
         """Whether it is clearly less, as far as so few pairs tell."""
-        return self.part < _WORTH and self._log < -self._chance
+        return self.part < _WORTHWHILE_PART and self._log_part < -self._log_by_chance
 
     @property
     def may_be_less(self) -> bool:
         """Whether it would be worth an option, though so few pairs may show that by chance."""
-        return self.part < _WORTH and not self.is_less
+        return self.part < _WORTHWHILE_PART and not self.is_less
 
     @property
     def is_more(self) -> bool:
         """Whether it is clearly more."""
-        return self.part > 1 / _WORTH and self._log > self._chance
+        return self.part > 1 / _WORTHWHILE_PART and self._log_part > self._log_by_chance
 
     @property
-    def _log(self) -> float:
+    def _log_part(self) -> float:
         return log(max(self.part, 1e-9))
 
     @property
-    def _chance(self) -> float:
+    def _log_by_chance(self) -> float:
         """How large a logarithm chance alone may bring."""
         return _ERRORS * _TAILS * sqrt(2 / self.pairs + 2 / self.usual_pairs)
 
@@ -69,20 +69,25 @@ def pairing_of(kinds: Mapping[tuple[Work, Way], Kind], *, begins_beside: bool) -
 def tandem_costs(kinds: Mapping[tuple[Work, Way], Kind]) -> dict[Work, Cost]:
     """Return what verdicts take in tandem, for programs of some length."""
     return {
-        work: Cost(_cost(kind) / _cost(usual), kind.pairs, usual.pairs, _rise(kind, usual) > MOST_SLOWDOWN_IN_TANDEM)
+        work: Cost(
+            _verdict_cost(kind) / _verdict_cost(usual),
+            kind.pairs,
+            usual.pairs,
+            _share_longer(kind, usual) > MOST_SLOWDOWN_IN_TANDEM,
+        )
         for (work, way), kind in kinds.items()
         if way == "tandem" and (usual := kinds.get((work, "adjacent"))) is not None
     }
 
 
-def _rise(kind: Kind, usual: Kind) -> float:
+def _share_longer(kind: Kind, usual: Kind) -> float:
     """Return by what share launches take longer than the usual ones, for the longest programs measured both ways."""
     lengths = {one.wanted_ms: one.median_ns for one in usual.spreads}
     both = [one for one in kind.spreads if one.wanted_ms in lengths]
     return both[-1].median_ns / lengths[both[-1].wanted_ms] - 1 if both else 0.0
 
 
-def _cost(kind: Kind) -> float:
+def _verdict_cost(kind: Kind) -> float:
     return max(kind.deviation(_LONG_MS) ** 2, 1e-18) * kind.seconds_per_pair(_LONG_MS)
 
 

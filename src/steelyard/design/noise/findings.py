@@ -90,7 +90,7 @@ def _pairing(noise: Noise, found: _Kinds) -> Condition:
     evidence = f"in tandem a verdict takes so many times as long: {told}"
     if "tandem" in noise.pairing.values():
         return fine("pairing", f"{evidence}; longer commands are weighed so by themselves where they gain by it")
-    return fine("pairing", f"{evidence}; {not_gained(costs.values())}")
+    return fine("pairing", f"{evidence}; {no_gain_reason(costs.values())}")
 
 
 def _pinning(noise: Noise) -> Condition:
@@ -101,10 +101,10 @@ def _pinning(noise: Noise) -> Condition:
     evidence = f"pinned, a verdict takes so many times as long: {told}"
     if noise.cpu is not None:
         return slight("pinning", evidence, f"--cpu {noise.cpu}")
-    return fine("pinning", f"{evidence}; {not_gained(costs.values())}, so leave --cpu out")
+    return fine("pinning", f"{evidence}; {no_gain_reason(costs.values())}, so leave --cpu out")
 
 
-def not_gained(costs: Iterable[Cost]) -> str:
+def no_gain_reason(costs: Iterable[Cost]) -> str:
     """Say why none of these ways is advised."""
     if any(one.may_be_less for one in costs):
         return "so few pairs as were measured may show that by chance"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from steelyard.design.noise.plan import LONGEST, Cell, Task, Two
+from steelyard.design.noise.plan import LONGEST_SHARE, NeighbourTask, PairsTask, Task
 from steelyard.design.noise.probes import Probes, Rate
 from steelyard.design.runner.draws import draw_pair, draw_places
 from steelyard.design.runner.failure import Interrupted
@@ -26,10 +26,10 @@ from steelyard.model.progress import Progress, Watch
 from steelyard.model.rows import USED, LaunchRow
 
 # The partner of a launch takes longer, so that it is there all the time.
-_PARTNER_TAKES = 1.5
+_PARTNER_LENGTH_FACTOR = 1.5
 # Short pairs are measured several at once, for about this long, after a launch of their own kind.
-_AT_ONCE_S = 0.2
-_WARMED_BY_MS = 10.0
+_REQUEST_S = 0.2
+_WARM_UP_MS = 10.0
 # Much of a shorter launch is its start, which is no part of its length.
 _LONG_ENOUGH_MS = 30.0
 
@@ -78,7 +78,7 @@ class Turn:
 
 
 @dataclass
-class Measuring:
+class NoiseMeasurement:
     """All tasks while they are measured; `rates` are those of a probe of each kind."""
 
     tasks: Sequence[Task]
@@ -96,10 +96,10 @@ class Measuring:
         self.turns = [
             Turn(task, number, Repeats(DEFAULT_METRIC, self.processors)) for number, task in enumerate(self.tasks)
         ]
-        cells = {number: task for number, task in enumerate(self.tasks) if isinstance(task, Cell)}
+        cells = {number: task for number, task in enumerate(self.tasks) if isinstance(task, PairsTask)}
         self._makers = {number: self._maker(cell.work, cell.ms, cell.cpu) for number, cell in cells.items()}
         self._warming = {
-            number: self._maker(cell.work, min(cell.ms, _WARMED_BY_MS), cell.cpu) for number, cell in cells.items()
+            number: self._maker(cell.work, min(cell.ms, _WARM_UP_MS), cell.cpu) for number, cell in cells.items()
         }
         self.recorder = Recorder(
             Targets(self._target),
@@ -114,11 +114,11 @@ class Measuring:
         end = self.clock() + seconds
         try:
             while (left_s := end - self.clock()) > 0:
-                longest_s = min(left_s, LONGEST * seconds)
+                longest_s = min(left_s, LONGEST_SHARE * seconds)
                 fitting = [one for one in self.turns if one.refused is None and self._length_s(one) <= longest_s]
                 if not fitting:
                     break
-                self._take(min(fitting, key=lambda one: (one.spent_s / one.task.share, one.task.ms)))
+                self._take_turn(min(fitting, key=lambda one: (one.spent_s / one.task.share, one.task.ms)))
                 self.watch(Progress("measuring", *self._progress(seconds, left_s), seconds_left=left_s))
         except Interrupted:
             self.is_interrupted = True
@@ -127,8 +127,12 @@ class Measuring:
         """Return how long a turn will take; for a first one, as much longer than its launches as others were."""
         if turn.attempts:
             return turn.each_s
-        had = [one for one in self.turns if one.attempts and one.task.ms >= _LONG_ENOUGH_MS]
-        slowed = sum(one.spent_s for one in had) / sum(one.attempts * _alone_s(one.task) for one in had) if had else 1.0
+        measured = [one for one in self.turns if one.attempts and one.task.ms >= _LONG_ENOUGH_MS]
+        slowed = (
+            sum(one.spent_s for one in measured) / sum(one.attempts * _alone_s(one.task) for one in measured)
+            if measured
+            else 1.0
+        )
         return _alone_s(turn.task) * max(1.0, slowed)
 
     def _progress(self, seconds: float, left_s: float) -> tuple[int, int]:
@@ -136,11 +140,11 @@ class Measuring:
         done = sum(turn.attempts for turn in self.turns)
         return done, round(done * seconds / max(seconds - left_s, 1e-3))
 
-    def _take(self, turn: Turn) -> None:
+    def _take_turn(self, turn: Turn) -> None:
         started = self.clock()
         try:
-            if isinstance(turn.task, Two):
-                self._take_two(turn, turn.task)
+            if isinstance(turn.task, NeighbourTask):
+                self._take_neighbours(turn, turn.task)
             else:
                 self._take_pairs(turn, turn.task)
         except SteelyardError as error:
@@ -149,32 +153,32 @@ class Measuring:
             turn.refused = str(error)
         turn.spent_s += max(self.clock() - started, 1e-9)
 
-    def _take_pairs(self, turn: Turn, task: Cell) -> None:
+    def _take_pairs(self, turn: Turn, task: PairsTask) -> None:
         """Measure pairs as a weighing does: many short ones in a row, and none in the wake of another task."""
         number = turn.attempts
         draw = draw_pair(self.seed, turn.number, number)
         if not self.recorder.begins_with_unkept_launch(turn.number):
             self.runner.trial(self._warming[turn.number](draw))
-        many = max(1, min(self.recorder.most_pairs(), int(_AT_ONCE_S / self._length_s(turn))))
+        number_of_pairs = max(1, min(self.recorder.most_pairs(), int(_REQUEST_S / self._length_s(turn))))
         places = [
             place
-            for pair in range(number, number + many)
+            for pair in range(number, number + number_of_pairs)
             for place in draw_places(self.seed, turn.number, pair, USED, tandem=task.pairing == "tandem")
         ]
-        turn.attempts += many
+        turn.attempts += number_of_pairs
         started = self.clock()
         for rows in self.recorder.pairs(places):
             if turn.repeats.is_to_repeat(*rows):
                 self.recorder.discard_pair(turn.number, rows[0].pair)
         turn.paired_s += self.clock() - started
 
-    def _take_two(self, turn: Turn, task: Two) -> None:
+    def _take_neighbours(self, turn: Turn, task: NeighbourTask) -> None:
         draw = draw_pair(self.seed, turn.number, turn.attempts)
         turn.attempts += 1
-        mine = self._maker(task.work, task.ms, task.cpus[0])(draw)
-        partner = self._maker(task.work, _PARTNER_TAKES * task.ms, task.cpus[1])(draw)
-        alone_ns = _own_ns(mine, self.runner)
-        measured = dict(self.pool.do_all([partial(_own_ns, one) for one in (partner, mine)]))
+        own_target = self._maker(task.work, task.ms, task.cpus[0])(draw)
+        partner = self._maker(task.work, _PARTNER_LENGTH_FACTOR * task.ms, task.cpus[1])(draw)
+        alone_ns = _processor_ns(own_target, self.runner)
+        measured = dict(self.pool.do_all([partial(_processor_ns, one) for one in (partner, own_target)]))
         if len(measured) < 2:  # after Ctrl-C, or because one of them failed in an earlier turn
             raise Interrupted if self.runner.interrupted() else MeasurementError("no two launches ran at the same time")
         turn.alone_ns.append(alone_ns)
@@ -187,7 +191,7 @@ class Measuring:
         return self._makers[benchmark](draw)
 
 
-def _own_ns(target: Target, runner: Runner) -> int:
+def _processor_ns(target: Target, runner: Runner) -> int:
     """Return the processor time of one launch, in ns."""
     return on_processor_ns(runner.trial(target).measured)
 
@@ -199,4 +203,4 @@ def _alone_s(task: Task) -> float:
 
 def _may_be_refused(task: Task) -> bool:
     """Whether it asks for a processor, or for two launches on one, which the system may refuse."""
-    return isinstance(task, Two) or task.cpu is not None or task.pairing == "tandem"
+    return isinstance(task, NeighbourTask) or task.cpu is not None or task.pairing == "tandem"

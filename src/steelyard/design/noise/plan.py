@@ -10,7 +10,7 @@ from steelyard.model.noise import Way, Work
 
 MEASURED_S: Final = 26.0
 """How long all launches take together, in seconds."""
-LONGEST: Final = 0.1
+LONGEST_SHARE: Final = 0.1
 """Pairs that take a larger part of that are left out: those of 1000 ms, on a busy machine."""
 
 # Shares of the time of each kind of work, by how long a launch takes, in ms. Most is for what is weighed most, and
@@ -19,15 +19,15 @@ _ADJACENT = {1.0: 0.05, 3.0: 0.07, 10.0: 0.15, 30.0: 0.2, 100.0: 0.25, 300.0: 0.
 # Where turns are the scheduler's own, shorter launches gain nothing (docs/tandem.md).
 _TANDEM = {30.0: 0.08, 100.0: 0.12}
 # Where turns are short, most of what is weighed and is that long runs in tandem.
-_ADJACENT_BESIDE = _ADJACENT | {100.0: 0.15, 300.0: 0.08}
-_TANDEM_SHORT = {30.0: 0.12, 100.0: 0.25}
-_PINNED_MS, _PINNED = 10.0, 0.04
-BESIDE_MS: Final = 20.0
-_BESIDE = 0.06
+_ADJACENT_WITH_SHORT_TURNS = _ADJACENT | {100.0: 0.15, 300.0: 0.08}
+_TANDEM_WITH_SHORT_TURNS = {30.0: 0.12, 100.0: 0.25}
+_PINNED_MS, _PINNED_SHARE = 10.0, 0.04
+NEIGHBOUR_MS: Final = 20.0
+_NEIGHBOUR_SHARE = 0.06
 
 
 @dataclass(frozen=True)
-class Cell:
+class PairsTask:
     """Pairs of identical programs of one kind and length, run one way, on one processor if that is given."""
 
     work: Work
@@ -38,16 +38,16 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Two:
+class NeighbourTask:
     """A launch alone, and one beside its like, on two processors."""
 
     work: Work
     share: float
     cpus: tuple[int, int]
-    ms: float = BESIDE_MS
+    ms: float = NEIGHBOUR_MS
 
 
-Task = Cell | Two
+Task = PairsTask | NeighbourTask
 
 
 def plan(
@@ -64,17 +64,22 @@ def plan(
     tell how long a launch waited. Where commands begin in tandem, more is measured that way.
     """
     ordered = sorted(processors)
-    adjacent, tandem = (_ADJACENT_BESIDE, _TANDEM_SHORT) if begins_beside else (_ADJACENT, _TANDEM)
+    adjacent, tandem = (_ADJACENT_WITH_SHORT_TURNS, _TANDEM_WITH_SHORT_TURNS) if begins_beside else (_ADJACENT, _TANDEM)
     ways: Sequence[tuple[Way, Mapping[float, float]]]
     ways = [("adjacent", adjacent), ("tandem", tandem)] if tells_waits else [("adjacent", _ADJACENT)]
     tasks: list[Task] = []
     for work in get_args(Work):
         tasks += [
-            Cell(work, ms, share, way) for way, each in ways for ms, share in each.items() if ms >= shortest_ms[work]
+            PairsTask(work, ms, share, way)
+            for way, each in ways
+            for ms, share in each.items()
+            if ms >= shortest_ms[work]
         ]
-        tasks += [Two(work, _BESIDE, (ordered[0], other)) for other in neighbours(ordered, cores)]
+        tasks += [NeighbourTask(work, _NEIGHBOUR_SHARE, (ordered[0], other)) for other in neighbours(ordered, cores)]
     if len(ordered) > 1:
-        tasks += [Cell("loop", _PINNED_MS, _PINNED, cpu=cpu) for cpu in dict.fromkeys([ordered[0], ordered[-1]])]
+        tasks += [
+            PairsTask("loop", _PINNED_MS, _PINNED_SHARE, cpu=cpu) for cpu in dict.fromkeys([ordered[0], ordered[-1]])
+        ]
     return tasks
 
 

@@ -20,7 +20,7 @@ from steelyard.subjects.command import command_subject, launch_maker, shared_env
 # The loop stays in the first level. The walk over 4 MiB needs the cache that processors share, or the last one of its
 # own, and takes only 1 ms to set up.
 _ELEMENTS: Final[Mapping[Work, tuple[str, int]]] = {"loop": ("linear-i32", 61), "memory": ("random-u64", 131_071)}
-_TRIED = 500_000
+_TRIED_ITERATIONS = 500_000
 _TRIES = 4
 # Hundreds of times what a probe takes: one that takes longer hangs.
 _LONGEST_S = 60.0
@@ -59,11 +59,11 @@ class Probes:
     def rate(self, work: Work, runner: Runner) -> Rate:
         """Return the rate, told from the shortest of some launches; raises as a launch does."""
         start, tried = (
-            min(self._own_ns(work, iterations, runner) for _ in range(_TRIES)) for iterations in (0, _TRIED)
+            min(self._own_ns(work, iterations, runner) for _ in range(_TRIES)) for iterations in (0, _TRIED_ITERATIONS)
         )
         if tried <= start:
             raise MeasurementError("the probe takes no time here, or the clock stands still: nothing can be weighed")
-        return Rate(start, (tried - start) / _TRIED)
+        return Rate(start, (tried - start) / _TRIED_ITERATIONS)
 
     def _own_ns(self, work: Work, iterations: int, runner: Runner) -> float:
         measured = runner.trial(self.targets(work, iterations)(draw_pair(0, 0, 0))).measured

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import get_args
 
 from steelyard.design.noise.advice import pairing_of, processor_of
-from steelyard.design.noise.measuring import Measuring
-from steelyard.design.noise.plan import MEASURED_S, Two, plan
+from steelyard.design.noise.measuring import NoiseMeasurement
+from steelyard.design.noise.plan import MEASURED_S, NeighbourTask, plan
 from steelyard.design.noise.probes import Probes
 from steelyard.design.noise.spreads import kinds, spreads
 from steelyard.design.runner.failure import Interrupted
@@ -26,7 +26,7 @@ from steelyard.model.noise import Beside, Counted, Noise, Work
 from steelyard.model.progress import Watch
 
 # The shortest programs take hardly more than the start of a probe, which itself varies by this much.
-_SHORTEST = 0.9
+_SHORTEST_FACTOR = 0.9
 
 
 def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> Noise:
@@ -36,7 +36,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
     the probes are missing or fail.
     """
     started, timer = world.clock(), world.timer()
-    measuring, meanwhile = _measured(world, watch, announce)
+    measuring, meanwhile = _measure(world, watch, announce)
     found = spreads(measuring)
     if not found:
         raise InterruptedBeforeStart
@@ -51,7 +51,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
         beside=[
             Beside(work=turn.task.work, cpus=turn.task.cpus, alone_ns=turn.alone_ns, beside_ns=turn.beside_ns)
             for turn in measuring.turns
-            if isinstance(turn.task, Two) and turn.alone_ns
+            if isinstance(turn.task, NeighbourTask) and turn.alone_ns
         ],
         expected=[one for kind in of_kinds.values() for one in kind.expected(measuring.seed)],
         pairing=pairing_of(of_kinds, begins_beside=has_short_turns(measuring.launcher.offers)),
@@ -59,7 +59,7 @@ def measure_noise(world: World, watch: Watch, announce: Callable[[], None]) -> N
     )
 
 
-def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple[Measuring, _Meanwhile]:
+def _measure(world: World, watch: Watch, announce: Callable[[], None]) -> tuple[NoiseMeasurement, _Meanwhile]:
     probes = Probes(world.environment)
     with (
         world.launcher() as launcher,
@@ -77,10 +77,10 @@ def _measured(world: World, watch: Watch, announce: Callable[[], None]) -> tuple
         except Interrupted:
             raise InterruptedBeforeStart from None
         processors, tells_waits = world.processors(), launcher.offers.get("schedstat", False)
-        shortest = {work: _SHORTEST * rate.start_ns / 1e6 for work, rate in rates.items()}
+        shortest = {work: _SHORTEST_FACTOR * rate.start_ns / 1e6 for work, rate in rates.items()}
         beside = has_short_turns(launcher.offers)
         tasks = plan(processors, world.cores(), shortest, tells_waits=tells_waits, begins_beside=beside)
-        measuring = Measuring(
+        measuring = NoiseMeasurement(
             tasks, probes, rates, launcher, runner, pool, clock, watch, world.new_seed(), len(processors)
         )
         announce()

@@ -10,8 +10,8 @@ from math import log1p, sqrt
 import numpy as np
 
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.noise.measuring import Measuring, Turn
-from steelyard.design.noise.plan import Cell
+from steelyard.design.noise.measuring import NoiseMeasurement, Turn
+from steelyard.design.noise.plan import PairsTask
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Expected, Spread, Way, Work
@@ -24,22 +24,22 @@ TOLD_MS = 20.0
 """The length of program that is told beside those measured: the nearest round one to what people weigh."""
 
 # How often the same is measured anew, by drawing from its pairs, and what percentage is left out on each side.
-_AGAIN = 40
-_LEFT_OUT = 10
+_RESAMPLES = 40
+_PERCENT_LEFT_OUT = 10
 # Noise changes by this factor from one half minute to the next, which no half minute shows. Of 60 weighings beside
 # other people's work, each soon after a measurement, 54 needed pairs within the range, and 30 within one without this.
-_LATER = sqrt(2)
+_LATER_FACTOR = sqrt(2)
 
 
-def spreads(measuring: Measuring) -> list[Spread]:
+def spreads(measuring: NoiseMeasurement) -> list[Spread]:
     """Return what was measured in pairs, shortest first; what was not reached or was refused is left out."""
-    found = [_spread(turn, turn.task, measuring) for turn in measuring.turns if isinstance(turn.task, Cell)]
+    found = [_spread(turn, turn.task, measuring) for turn in measuring.turns if isinstance(turn.task, PairsTask)]
     return sorted(
         filter(None, found), key=lambda one: (one.work, one.pairing, -1 if one.cpu is None else one.cpu, one.wanted_ms)
     )
 
 
-def _spread(turn: Turn, cell: Cell, measuring: Measuring) -> Spread | None:
+def _spread(turn: Turn, cell: PairsTask, measuring: NoiseMeasurement) -> Spread | None:
     launches = measuring.recorder.rows.launches_of(turn.number)
     pairs = MetricPairs(launches, turn.number, DEFAULT_METRIC)
     if not pairs.count():
@@ -72,26 +72,28 @@ class Kind:
     def expected(self, seed: int) -> list[Expected]:
         """Return for each length that was measured, and for TOLD_MS, the pairs that each change takes."""
         generator = np.random.default_rng(seed)
-        again = [self._deviations(generator) for _ in range(_AGAIN)]
+        resampled = [self._deviations(generator) for _ in range(_RESAMPLES)]
         lengths = sorted({one.median_ns / 1e6 for one in self.spreads} | {TOLD_MS})
-        return [self._expected(ms, change, again) for ms in lengths for change in CHANGES]
+        return [self._expected(ms, change, resampled) for ms in lengths for change in CHANGES]
 
-    def _expected(self, ms: float, change: float, again: Sequence[Deviations]) -> Expected:
+    def _expected(self, ms: float, change: float, resampled: Sequence[Deviations]) -> Expected:
         def pairs(deviation: float) -> int:
             return pairs_to_find(deviation, log1p(change), Settings.model_fields["alpha"].default)
 
-        told = pairs(self.deviation(ms))
-        low, high = np.percentile([each.at(ms / 1e3) for each in again], [_LEFT_OUT, 100 - _LEFT_OUT])
+        pairs_needed = pairs(self.deviation(ms))
+        low, high = np.percentile(
+            [each.at(ms / 1e3) for each in resampled], [_PERCENT_LEFT_OUT, 100 - _PERCENT_LEFT_OUT]
+        )
         return Expected(
             work=self.spreads[0].work,
             pairing=self.spreads[0].pairing,
             ms=ms,
             deviation=self.deviation(ms),
             change=change,
-            pairs=told,
-            low=min(told, *map(pairs, (low / _LATER, self.deviation(ms) * self.swing.calmest))),
-            high=max(told, *map(pairs, (high * _LATER, self.deviation(ms) * self.swing.noisiest))),
-            seconds=told * self.seconds_per_pair(ms),
+            pairs=pairs_needed,
+            low=min(pairs_needed, *map(pairs, (low / _LATER_FACTOR, self.deviation(ms) * self.swing.calmest))),
+            high=max(pairs_needed, *map(pairs, (high * _LATER_FACTOR, self.deviation(ms) * self.swing.noisiest))),
+            seconds=pairs_needed * self.seconds_per_pair(ms),
         )
 
     @cached_property

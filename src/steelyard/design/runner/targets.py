@@ -9,10 +9,10 @@ from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
+from steelyard.design.command_findings import describe_unshelled
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.tandem import takes_samples_in_turn
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
-from steelyard.design.written import unshelled
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
@@ -166,7 +166,7 @@ def _remedy(subject: Subject, settings: Settings) -> str:
         return remedy
     if not words:
         return COMMAND_REMEDY
-    return f"{unshelled(words)}: give --shell, fix the command, or accept failures with --ignore-failure"
+    return f"{describe_unshelled(words)}: give --shell, fix the command, or accept failures with --ignore-failure"
 
 
 def missing_file_remedy(subject: Subject, settings: Settings) -> str | None:

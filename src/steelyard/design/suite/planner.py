@@ -320,7 +320,7 @@ def _shared_benchmarks(
 def _nothing_in_common_error(
     record: Weighing | Run, chosen: Sequence[Listed], candidate_names: Sequence[str]
 ) -> MeasurementError:
-    """Return the error if no candidate has any of the baseline's chosen benchmarks; they have `theirs`."""
+    """Return the error if no candidate has any of the baseline's chosen benchmarks; they have `candidate_names`."""
     have = "the candidates have" if len(record.subjects) > 2 else "the candidate has"
     if not candidate_names:
         way_out = ""

@@ -84,7 +84,7 @@ def _check_patterns(
 def _none_chosen_error(
     listed: Sequence[Listed], only_new: Sequence[str], whose: str, tags: Sequence[str], *, of_several: bool
 ) -> UsageError:
-    """Return the error for an empty choice; `lacking` are those asked for that only a candidate has."""
+    """Return the error for an empty choice; `only_new` are those asked for that only a candidate has."""
     lacks = f"the baseline lacks what is asked for, {some_names(only_new)}"
     if of_several:
         why = lacks if only_new else f"none of {whose} benchmarks is among those asked for"

@@ -257,7 +257,7 @@ class Experiment:
     def _measure(
         self, benchmark: OpenBenchmark, pair: int, role: str, number_of_pairs: int = 1, *, tandem: bool = False
     ) -> list[Pair]:
-        """Measure `many` pairs from number `pair` on; return none if that failed without ending the weighing."""
+        """Measure some pairs, from number `pair` on; return none if that failed without ending the weighing."""
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
         draw = partial(
             draw_places,

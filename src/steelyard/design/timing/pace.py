@@ -69,7 +69,7 @@ class Pace:
     def pairs_at_once(self, benchmark: OpenBenchmark, most_pairs: int) -> int:
         """Return how many of its pairs to measure in one go, if nothing else has to be done until its next look.
 
-        `most` is how many pairs can be in one request.
+        `most_pairs` is how many pairs can be in one request.
         """
         target = min(benchmark.next_look_at, self.budget.settings.pairs or benchmark.next_look_at)
         left_s = self.budget.time_left(self.clock(), benchmark.kept)

@@ -26,14 +26,14 @@ def shell_words_findings(subjects: Sequence[Subject], settings: Settings) -> lis
     found: dict[str, list[str]] = {}
     for command in dict.fromkeys(one.command for one in subjects if not one.shell):
         if words := shell_words(command):
-            found.setdefault(unshelled(words), []).append(command)
+            found.setdefault(describe_unshelled(words), []).append(command)
     return [
         Finding(
             code=SHELL_WORDS,
-            message=f"{said}: the command{'s are' if len(commands) > 1 else ' is'} {some_names(commands)}",
+            message=f"{description}: the command{'s are' if len(commands) > 1 else ' is'} {some_names(commands)}",
             remedy=way_out,
         )
-        for said, commands in found.items()
+        for description, commands in found.items()
     ]
 
 
@@ -44,19 +44,23 @@ def placeholder_findings(
 
     Each command is held against those that are weighed with it: other targets have parameters of their own.
     """
-    together: dict[int, list[Benchmark]] = {}
+    by_baseline: dict[int, list[Benchmark]] = {}
     for benchmark in benchmarks:
-        together.setdefault(benchmark.baseline, []).append(benchmark)
+        by_baseline.setdefault(benchmark.baseline, []).append(benchmark)
     found = []
-    for alike in together.values() or [[]]:
-        places = {place for one in alike for place in (one.baseline, one.candidate)}
-        theirs = [one for place, one in enumerate(subjects) if not places or place in places]
-        params = sorted({name for one in alike for name in one.in_command()})
-        found += _of_placeholders({one.command: placeholders(one.argv) for one in theirs}, params, settings)
+    for members in by_baseline.values() or [[]]:
+        places = {place for one in members for place in (one.baseline, one.candidate)}
+        own_subjects = [one for place, one in enumerate(subjects) if not places or place in places]
+        params = sorted({name for one in members for name in one.in_command()})
+        found += _command_placeholder_findings(
+            {one.command: placeholders(one.argv) for one in own_subjects}, params, settings
+        )
     return found
 
 
-def _of_placeholders(used: Mapping[str, Sequence[str]], params: Sequence[str], settings: Settings) -> list[Finding]:
+def _command_placeholder_findings(
+    used: Mapping[str, Sequence[str]], params: Sequence[str], settings: Settings
+) -> list[Finding]:
     """Return the same for commands, by the names used in each, that all have these parameters."""
     given = [
         *params,
@@ -70,14 +74,14 @@ def _of_placeholders(used: Mapping[str, Sequence[str]], params: Sequence[str], s
     params = [name for name in params if any(name in names for names in used.values())]
     for command, names in used.items():
         unknown = [f"{{{name}}}" for name in names if name not in given]
-        lacking = [f"{{{name}}}" for name in params if name not in names]
-        said = []
+        unused = [f"{{{name}}}" for name in params if name not in names]
+        clauses = []
         if unknown:
-            said.append(f"{some_names(unknown)} in {command} has no value, and was passed on as it stands")
-        if lacking:
-            said.append(f"{command} has no {some_names(lacking)}, and was the same for all of its values")
-        if said:
-            found.append(Finding(code="placeholder", message="; ".join(said)))
+            clauses.append(f"{some_names(unknown)} in {command} has no value, and was passed on as it stands")
+        if unused:
+            clauses.append(f"{command} has no {some_names(unused)}, and was the same for all of its values")
+        if clauses:
+            found.append(Finding(code="placeholder", message="; ".join(clauses)))
     return found
 
 
@@ -93,17 +97,17 @@ def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:
         Finding(
             code="shim",
             message=f"{some_names(shims)} looks for the program and starts it, which is part of every launch",
-            remedy=f"start the program by its own path: {_which(shims[0])} prints it",
+            remedy=f"start the program by its own path: {_which_command(shims[0])} prints it",
         )
     ]
 
 
 # GNU's programs check whether they write to /dev/null.
-_AT_ONCE = "stops at the first match"
-_DOES_LESS = dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), _AT_ONCE)
-_LAST_OF_SHELL = re.compile(r"(?:^|[|;&(])\s*((?:\S*/)?\w+)\s([^|;&>)]*)$")
+_STOPS_AT_FIRST_MATCH = "stops at the first match"
+_DOES_LESS_UNREAD = dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), _STOPS_AT_FIRST_MATCH)
+_LAST_SHELL_COMMAND = re.compile(r"(?:^|[|;&(])\s*((?:\S*/)?\w+)\s([^|;&>)]*)$")
 # With these it stops anyway.
-_ASKED_FOR_NO_MORE = frozenset({"-q", "--quiet", "--silent", "-l", "--files-with-matches"})
+_STOPPING_OPTIONS = frozenset({"-q", "--quiet", "--silent", "-l", "--files-with-matches"})
 
 
 def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
@@ -113,7 +117,7 @@ def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> l
     """
     if settings.output != "/dev/null" or settings.harness is not None:
         return []
-    found = {name: less for one in subjects for name, less in _does_less(_last_words_of(one))}
+    found = {name: less for one in subjects for name, less in _what_it_does_less(_writing_command(one))}
     return [
         Finding(
             code=UNREAD_OUTPUT,
@@ -124,24 +128,24 @@ def unread_output_findings(subjects: Sequence[Subject], settings: Settings) -> l
     ]
 
 
-def _last_words_of(subject: Subject) -> Sequence[str]:
+def _writing_command(subject: Subject) -> Sequence[str]:
     """Return the words of the program whose output is the command's: the last one of a shell's pipeline."""
     argv = subject.argv
     if len(argv) != 3 or argv[1] != "-c":
         return argv
-    last = _LAST_OF_SHELL.search(argv[2].strip())
+    last = _LAST_SHELL_COMMAND.search(argv[2].strip())
     return [last[1], *last[2].split()] if last else []
 
 
-def _does_less(words: Sequence[str]) -> list[tuple[str, str]]:
+def _what_it_does_less(words: Sequence[str]) -> list[tuple[str, str]]:
     name = Path(words[0]).name if words else ""
-    less = None if _ASKED_FOR_NO_MORE.intersection(words) else _DOES_LESS.get(name)
+    less = None if _STOPPING_OPTIONS.intersection(words) else _DOES_LESS_UNREAD.get(name)
     if name == "tar" and "-" in words[2:] and re.fullmatch(r"-?c[vpPhS]*f", words[1]):
         less = "reads no files"
     return [] if less is None else [(name, less)]
 
 
-def _which(shim: str) -> str:
+def _which_command(shim: str) -> str:
     """Return the version manager's command that prints what one of its scripts starts."""
     path = Path(shim)
     manager = manager_of(path)
@@ -149,8 +153,8 @@ def _which(shim: str) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def unshelled(words: Sequence[str]) -> str:
+def describe_unshelled(words: Sequence[str]) -> str:
     """Say what became of words that only a shell understands."""
-    were = "was passed on as it stands" if len(words) == 1 else "were passed on as they stand"
+    verb = "was passed on as it stands" if len(words) == 1 else "were passed on as they stand"
     quoted = [f"'{word}'" for word in words]  # a bar or a star by itself is overlooked in a sentence
-    return f"{some_names(quoted)} {were}, as no shell runs it"
+    return f"{some_names(quoted)} {verb}, as no shell runs it"

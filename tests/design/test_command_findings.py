@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.written import unread_output_findings
+from steelyard.design.command_findings import unread_output_findings
 from steelyard.model.settings import Settings
 from tests.design.scripted import subject
 

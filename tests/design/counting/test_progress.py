@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from steelyard.design.counting.following import CountProgress
 from steelyard.design.counting.plan import CountedSide
+from steelyard.design.counting.progress import CountProgress
 from steelyard.model.counting import Count
 from steelyard.model.progress import Progress
 
