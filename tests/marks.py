@@ -14,7 +14,7 @@ STARTING: dict[str, set[str] | None] = {
     "tests/": {"tool", "here", "launcher"},
     "tests/docs/test_site.py": EVERY,
     "tests/harness/test_counting.py": EVERY,
-    "tests/harness/test_driven.py": EVERY,
+    "tests/harness/test_protocol.py": EVERY,
     "tests/harness/test_examples.py": EVERY,
     "tests/harness/test_imports.py": EVERY,
     "tests/harness/test_interactive.py": EVERY,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from steelyard.harness.arguments import split_arguments
-from steelyard.harness.driven import respond
 from steelyard.harness.faults import DONE, complain
+from steelyard.harness.protocol import respond
 from steelyard.harness.suite import Files, Statement
 
 TYPE_CHECKING = False
