@@ -499,6 +499,23 @@ def test_a_bench_that_requires_a_feature_is_built_with_it_and_the_others_without
 
 
 @pytest.mark.real
+def test_a_bench_that_does_not_compile_is_told_by_what_the_compiler_says(here: InProcess) -> None:
+    environment = environment_of_cargo()
+    bench = '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n[[bench]]\nname = "m"\nharness = false\n'
+    put(
+        here.folder, {"Cargo.toml": bench, "src/lib.rs": "", "benches/m.rs": "// criterion\nfn main() { missing(); }\n"}
+    )
+    assert here("init").status == 0
+    build = written(here.folder).build.command
+    assert build is not None
+    told = subprocess.run(
+        ["/bin/sh", "-c", build], cwd=here.folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert told.returncode != 0
+    assert "cannot find function `missing`" in told.stderr
+
+
+@pytest.mark.real
 def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess) -> None:
     environment = environment_of_cargo()
     bench = '[package]\nname = "{0}"\nversion = "0.1.0"\nedition = "2021"\n[[bench]]\nname = "m"\nharness = false\n'

@@ -100,9 +100,9 @@ def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
     record = weighing(settings=Settings(metrics=["active", "max_rss"]))
     seen = verdict(verdict="slower", change=0.02, interval=(0.001, 0.04), metric=metric)
     one = Judged("a.json", record, seen, Limit(above=above), "open", deciding=True, reason=reason)
-    told = "its weighing ended by another margin: with --margin 3% it goes on until that is decided"
+    told = "its weighing ended by another margin: a new one with --margin 3% goes on until that is decided"
     assert gate_words.why_open(one).endswith(told) is is_told
-    two = ["2 of them ended by another margin: with --margin 3% each goes on until that is decided"]
+    two = ["2 of them ended by another margin: new ones with --margin 3% go on until each is decided"]
     assert gate_words.what_would_decide([one, one]) == two * is_told
     if is_told:
         (way,) = gate_words.what_would_decide([one, replace(one, limit=Limit(above=0.025))])

@@ -165,9 +165,9 @@ def _limit_advice(open_benchmarks: Sequence[Judged]) -> str:
     limits = {one.decided_by for one in open_benchmarks if one.decided_by is not None}
     margin_option = f"--margin {100 * limits.pop():.6g}%" if len(limits) == 1 else "its limit for a margin"
     if len(open_benchmarks) == 1:
-        return f"its weighing ended by another margin: with {margin_option} it goes on until that is decided"
+        return f"its weighing ended by another margin: a new one with {margin_option} goes on until that is decided"
     number = f"{len(open_benchmarks):,} of them"
-    return f"{number} ended by another margin: with {margin_option} each goes on until that is decided"
+    return f"{number} ended by another margin: new ones with {margin_option} go on until each is decided"
 
 
 def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:

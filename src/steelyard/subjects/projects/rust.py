@@ -21,7 +21,7 @@ built=target/steelyard/built.json
 : > $built
 set --
 {chosen}
-[ $# = 0 ] || cargo bench --no-run "$@" --message-format=json >> $built
+[ $# = 0 ] || cargo bench --no-run "$@" --message-format=json-render-diagnostics >> $built
 {apart}copy() {{
     is_it='"kind":\["bench"\].*"name":"'$1'"'
     of="${{3:+\"manifest_path\":\"$3Cargo.toml\".*}}"
@@ -62,7 +62,7 @@ class _Bench:
     def built_apart(self, *, by_package: bool) -> str:
         """Return the line of the build script that builds it with its features, which other benches shall not have."""
         words = f"{self._words(by_package=by_package)} --features {shlex.quote(','.join(self.features))}"
-        return self._where_it_is(f"cargo bench --no-run {words} --message-format=json >> $built")
+        return self._where_it_is(f"cargo bench --no-run {words} --message-format=json-render-diagnostics >> $built")
 
     def copied(self, others: Sequence[_Bench]) -> str:
         """Return the line of the build script that copies its executable to where the target expects it."""
