@@ -114,6 +114,13 @@ def test_a_target_can_be_chosen(world: ProjectWorld) -> None:
     assert world.refuses("compare", "--target", "x") == "--target 'x' is none of steelyard.toml: it has sort, parse"
 
 
+def test_of_many_targets_the_nearest_to_what_was_asked_are_told(world: ProjectWorld) -> None:
+    world.says("".join(f'[[target]]\nname = "bm_{one * 5}"\ncommand = "./sort"\n' for one in "abcdefghijklmn"))
+    said = world.refuses("compare", "--target", "nnnnn")
+    assert said.startswith("--target 'nnnnn' is none of steelyard.toml: it has bm_nnnnn, bm_aaaaa, bm_bbbbb, ")
+    assert said.endswith(", bm_kkkkk and 2 more")
+
+
 def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: ProjectWorld) -> None:
     world.says(TWO)
     (world.folder / "base/sort").unlink()

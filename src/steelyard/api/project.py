@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from steelyard.model.secrecy import is_secret
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.values import AUTO, metric_names
+from steelyard.report.figures import some
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Recipe
@@ -51,6 +53,7 @@ class Sides:
     """Returns the findings about a target's two subjects, and the environment they run in, before they are measured."""
 
 
+_MOST_NAMED = 12
 # Settings for all targets that mean nothing for those with a harness.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Keys of a section that are no part of what is asked of a weighing.
@@ -113,7 +116,10 @@ def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[in
     names = [target.name for target in targets.values()]
     for pattern in patterns:
         if not fits(names, [pattern]):
-            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {', '.join(names)}")
+            nearest_first = [*dict.fromkeys([*get_close_matches(pattern, names), *names])]
+            raise UsageError(
+                f"--target {pattern!r} is none of {project.file}: it has {some(nearest_first, _MOST_NAMED)}"
+            )
     chosen = {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
     if asked.suite.shard is not None and len(chosen) > 1:
         several = ", ".join(target.name for target in chosen.values())
