@@ -122,6 +122,13 @@ def test_of_many_targets_a_refusal_names_some(world: ProjectWorld) -> None:
     assert world.refuses("compare", "--tag", "x").endswith(f"which go by their names: {named}")
 
 
+def test_of_many_targets_the_nearest_to_what_was_asked_are_told(world: ProjectWorld) -> None:
+    world.says("".join(f'[[target]]\nname = "bm_{one * 5}"\ncommand = "./sort"\n' for one in "abcdefghijklmn"))
+    said = world.refuses("compare", "--target", "nnnnn")
+    assert said.startswith("--target 'nnnnn' is none of steelyard.toml: it has bm_nnnnn, bm_aaaaa, bm_bbbbb, ")
+    assert said.endswith(", bm_iiiii and 4 more")
+
+
 def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: ProjectWorld) -> None:
     world.says(TWO)
     (world.folder / "base/sort").unlink()

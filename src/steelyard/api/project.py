@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +116,8 @@ def _matching_targets(project: Project, patterns: Sequence[str], options: Option
     names = [target.name for target in targets.values()]
     for pattern in patterns:
         if not fits(names, [pattern]):
-            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {some_names(names)}")
+            nearest_first = [*dict.fromkeys([*get_close_matches(pattern, names), *names])]
+            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {some_names(nearest_first)}")
     chosen = {position: target for position, target in targets.items() if fits([target.name], patterns or names)}
     if options.suite.shard is not None and len(chosen) > 1:
         several = some_names([target.name for target in chosen.values()])
