@@ -12,7 +12,8 @@ from steelyard.api.asked import Asked
 from steelyard.api.keywords import is_asked, place_of
 from steelyard.api.layouts import layouts_built
 from steelyard.api.parameters import listed
-from steelyard.api.revisions import built_sides, check_build, findings_of
+from steelyard.api.recipe import known_targets, named, recipe_of, without_secrets
+from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.untimed import of_target
@@ -29,13 +30,13 @@ from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.secrecy import is_secret
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.values import AUTO, metric_names
 
 if TYPE_CHECKING:
-    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.checkout import NotBuiltError
+    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import Side
 
 
@@ -50,11 +51,18 @@ class Sides:
     findings: Callable[[Sequence[Subject], Settings], list[Finding]] = lambda *_: []
     """Returns the findings about a target's two subjects, and the environment they run in, before they are measured."""
 
+    def of_target(self, name: str) -> Sides:
+        """Return the sides as they are built for one target."""
+        recipe = self.recipe and self.recipe.of_one(name)
+        return replace(
+            self, baseline=self.baseline.of_target(name), candidate=self.candidate.of_target(name), recipe=recipe
+        )
+
 
 # Settings for all targets that mean nothing for those with a harness.
 _OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Keys of a section that are no part of what is asked of a weighing.
-_SAID_APART = frozenset({"name", "command", "margin", "margins"})
+_SAID_APART = frozenset({"name", "command", "build", "margin", "margins"})
 # Fields for commands on the command line; in a project, each target has its own.
 _OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
@@ -79,10 +87,12 @@ def planned(
     `watch` is told about the builds. Raises UsageError, with the line in the file, for what cannot be weighed;
     NotBuiltError; InterruptedBeforeStart.
     """
-    asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
+    asked, recipe = _from_here(_with_seed(asked, world)), recipe_of(project, targets, asked, world)
     with entered(project.folder):  # errors that need no build come first
         for place, target in targets.items():
-            _Planned(project, place, target, asked, world, beside=_without(targets, place)).check(recipe)
+            _Planned(project, place, target, asked, world, beside=_without(targets, place)).check(
+                recipe.of_one(target.name)
+            )
     with sides_of(project, recipe, asked, watch, world) as sides, entered(project.folder):
         parts, left_out = _parts_of(project, targets, sides, asked, world)
         yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
@@ -144,41 +154,15 @@ def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, T
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
-def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """Return the variables that a project's commands may see: all except unnamed ones that look like secrets."""
-    return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
-
-
-def build_variables(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """Return the variables of a project's build, beyond those of every build."""
-    known = without_secrets(environment, named)
-    own = {name: known[name] for name in project.build.environment if name in known}
-    return {**own, **dict(one.split("=", 1) for one in project.build.environment if "=" in one)}
-
-
-def _recipe(project: Project, asked: Asked, world: World) -> Recipe:
-    """Return how both sides are built; raise UsageError for an empty command or an impossible time."""
-    from steelyard.subjects.revisions.builds import Recipe
-
-    wanted, build = asked.revisions, project.build
-    if build.command is not None and not build.command.strip():
-        at = project.at("build", "command")
-        raise UsageError(f"{at}: command is empty: give the shell command that builds, or leave it out")
-    check_build(wanted, is_built=(build.command or wanted.build) is not None)
-    return Recipe(
-        build.command if wanted.build is None else wanted.build,
-        build_variables(project, world.environment, _named(asked)),
-        wanted.build_timeout if build.timeout is None or wanted.chooses("build_timeout") else build.timeout,
-    )
-
-
 @contextmanager
 def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world: World) -> Iterator[Sides]:
     """Build the baseline and the candidate of a project by its recipe; they exist as long as the context lasts."""
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
     layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
-    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True) as found:
+    with built_sides(
+        asked.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True, known=known_targets
+    ) as found:
         repository, built = found
         baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
@@ -210,11 +194,6 @@ def _with_layouts(project: Project, asked: Asked) -> Asked:
     return replace(asked, weighing=replace(asked.weighing, layouts=layouts))
 
 
-def _named(asked: Asked) -> list[str]:
-    """Return the names of the variables that the caller passes on."""
-    return [one.partition("=")[0] for one in asked.launch.env or []]
-
-
 def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
 ) -> tuple[list[Part], list[str]]:
@@ -223,7 +202,7 @@ def _parts_of(
     for place, target in targets.items():
         one = _Planned(project, place, target, asked, world, beside=_without(targets, place))
         try:
-            part = one.part(sides)
+            part = one.part(sides.of_target(target.name))
         except UsageError as error:
             raise one.explained(error) from error
         if isinstance(part, Part):
@@ -244,7 +223,10 @@ def _of_new_commands(
     """
     from steelyard.subjects.revisions.sides import new_file
 
-    if not all(new_file(sides.baseline, sides.candidate, target.command) for target in targets.values()):
+    of_targets = [(sides.of_target(target.name), target.command) for target in targets.values()]
+    if not all(
+        one.baseline.lacks_target or new_file(one.baseline, one.candidate, command) for one, command in of_targets
+    ):
         said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{said} ({why})")
     place, target = next(iter(targets.items()))
@@ -280,8 +262,8 @@ class _Planned:
             raise self.explained(error) from error
 
     def _settings(self, asked: Asked, recipe: Recipe | None) -> Settings:
-        named = _named(self.asked)
-        world = replace(self.world, environment=without_secrets(self.world.environment, named))
+        given = named(self.asked)
+        world = replace(self.world, environment=without_secrets(self.world.environment, given))
         return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
 
     def part(self, sides: Sides) -> Part | str:
@@ -290,9 +272,13 @@ class _Planned:
 
         asked = self._all_asked()
         settings = self._with_margins(self._settings(asked, sides.recipe))
+        if (error := sides.candidate.error or sides.baseline.error) is not None:
+            return self._not_built(sides, asked, settings, error)
         candidate = self._subject(sides.candidate, "candidate", asked)
         missing = new_file(sides.baseline, sides.candidate, self.target.command)
         left_out = f"{self.target.name} is not in {sides.baseline.name}, so it is not compared"
+        if sides.baseline.lacks_target:
+            return f"{left_out}: its build fails there, and the project's file there does not have it yet"
         try:
             baseline = self._subject(sides.baseline, "baseline", asked)
         except UsageError as error:
@@ -306,6 +292,17 @@ class _Planned:
         selection = replace(self._selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+
+    def _not_built(self, sides: Sides, asked: Asked, settings: Settings, error: NotBuiltError) -> Part:
+        """Return a weighing that fails, as a side's build of this target has."""
+        from steelyard.design.request import Request
+        from steelyard.model.subject import Benchmark
+
+        command, shell = self.target.command, asked.launch.shell
+        subjects = [side.without_program(command, shell=shell) for side in (sides.baseline, sides.candidate)]
+        benchmarks = [Benchmark(name=self.target.name)] if settings.harness is None else []
+        request = Request(subjects, settings, benchmarks=benchmarks)
+        return Part([self.target.name], request, self._margin(), error=error)
 
     def new(self, sides: Sides, names: Sequence[str]) -> Part:
         """Return a weighing of nothing, since the baseline has none of these."""

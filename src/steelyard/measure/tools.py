@@ -63,11 +63,12 @@ def run(command: Command) -> Ended:
     return run_all([command])[0]
 
 
-def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[Ended]:
+def run_all(commands: Sequence[Command], *, is_tidied: bool = False, are_independent: bool = False) -> list[Ended]:
     """Run commands side by side until all have ended; the first that fails ends the others.
 
-    None of their process groups is left at the end. With `is_tidied` no other process that they started is left either,
-    not even a daemon, and no group outlives this process, however that ends.
+    If they `are_independent`, only one whose time is up does. None of their process groups is left at the end. With
+    `is_tidied` no other process that they started is left either, not even a daemon, and no group outlives this
+    process, however that ends.
     Raises InterruptedBeforeStart if the user interrupts, MeasurementError if a command cannot be started.
     """
     with ExitStack() as leaving:
@@ -79,7 +80,7 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
         for command in commands:
             running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
         while [one for one in running if not one.has_ended()]:  # a list, so that every one is asked
-            if is_interrupted() or any(one.has_failed() for one in running):
+            if is_interrupted() or any(one.is_late() if are_independent else one.has_failed() for one in running):
                 break
         if is_interrupted():  # perhaps just as the last one ended
             raise InterruptedBeforeStart
@@ -123,6 +124,10 @@ class _Running:
             and time.monotonic() - self._begun > self._timeout_s
         )
         return self._process.returncode is not None or self._is_late
+
+    def is_late(self) -> bool:
+        """Return whether its time was up."""
+        return self._is_late
 
     def has_failed(self) -> bool:
         """Return whether it ended with an error or its time is up."""

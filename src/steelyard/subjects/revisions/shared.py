@@ -53,7 +53,7 @@ def shared_by_revisions(
 ) -> list[Shared]:
     """Return what runs but is not of the measured revision, each once; `environment` is that of the launches."""
     tops = [builds[0].top for builds in sides]
-    every = [one for builds in sides for one in builds if one.recipe.command is not None]
+    every = [one for builds in sides for one in builds if one.recipe.is_built]
     spans = [one.span_s for one in every] if len(sides) > 1 else []
     found: dict[str, Shared] = {}
     for builds, subject in zip(sides, subjects, strict=True):

@@ -59,6 +59,11 @@ def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str], command: s
     return [*told, *_tools(found), *_named([command, *variables.values()], found), *_rust(found)]
 
 
+def programs_named(source: Mapping[str, str], wanted: Mapping[str, str], command: str) -> list[str]:
+    """Return the programs that one more command of a build names, each with what tells that it has changed."""
+    return [*_named([command], {**source, **wanted})]
+
+
 def _telling(source: Mapping[str, str]) -> Iterator[str]:
     for name, value in source.items():
         is_read = name in _NAMES or name in _GO or name.startswith(_PREFIXES)
