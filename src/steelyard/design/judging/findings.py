@@ -10,7 +10,6 @@ import numpy as np
 
 from steelyard.design.findings import coarse_clock
 from steelyard.design.judging.asleep import asleep_finding
-from steelyard.design.judging.budgets import members_of
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
@@ -48,9 +47,12 @@ LONG_LAUNCH_NS = 30_000_000
 
 
 def data_findings(
-    record: Weighing | Run, benchmark: int, asked: str, shown: str, judgement: Judgement | None
+    record: Weighing | Run, benchmark: int, asked: str, shown: str, judgement: Judgement | None, members: int = 1
 ) -> list[Finding]:
-    """Return every finding that the launches of one benchmark call for in one metric."""
+    """Return every finding that the launches of one benchmark call for in one metric.
+
+    `members` is among how many benchmarks alpha is shared, which only a judgement needs.
+    """
     found = [
         _fallback(record, benchmark, asked, shown),
         tandem_finding(record.launches, benchmark, shown),
@@ -69,7 +71,7 @@ def data_findings(
         _outside_kernel(record, shown),
         _in_turns(record, benchmark, shown),
         _no_pressure(record),
-        _shared_alpha(record, judgement),
+        _shared_alpha(members, judgement),
         _went_on(record, benchmark),
         failures_finding(record, benchmark),
     ]
@@ -275,20 +277,19 @@ def _rounded(number: float) -> int:
     return int(float(f"{number:.0e}"))
 
 
-def _shared_alpha(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
+def _shared_alpha(members: int, judgement: Judgement | None) -> Finding | None:
     if judgement is None or judgement.verdict != "undecided":
         return None
     is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
     if not is_sure_alone or judgement.is_change:
         return None
-    if judgement.averaged is not None and members_of(record) == 1:
+    if judgement.averaged is not None and members == 1:
         some = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
         message = f"the interval does not contain 0, but over layouts only some looks may decide: {some}"
         return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
-        message=f"the interval does not contain 0, but that is not sure enough for one of {members_of(record)} "
-        "benchmarks",
+        message=f"the interval does not contain 0, but that is not sure enough for one of {members} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 

@@ -110,7 +110,7 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
     """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
     undefined: dict[int, str] = {}
     judged = judged_members(views, members, metric, undefined)
-    sharing = _sharing(views, members, judged)
+    sharing, among = _sharing(views, members, judged), len(members) + sum(map(elsewhere, views[:1]))
     return [
         _verdict(
             _judged_by_its_margin(views[number], number, metric),
@@ -118,6 +118,7 @@ def _family(views: list[Weighing], members: list[int], metric: str) -> list[Verd
             judgement,
             undefined.get(number),
             sharing,
+            among,
         )
         for number, judgement in zip(members, judged, strict=True)
     ]
@@ -161,17 +162,22 @@ def _judged_by_its_margin(record: Weighing, benchmark: int, metric: str) -> Weig
 
 
 def _verdict(
-    record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None, sharing: float
+    record: Weighing,
+    pairs: MetricPairs,
+    judgement: Judgement | None,
+    undefined: str | None,
+    sharing: float,
+    among: int,
 ) -> Verdict:
     if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
-        return _judged(record, pairs, judgement, sharing)
+        return _judged(record, pairs, judgement, sharing, among)
     try:
         return _of_few(record, pairs, sharing) if undefined is None else _unknown_in(record, pairs, undefined)
     except MeasurementError as error:
         return _unknown_in(record, pairs, str(error))
 
 
-def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float) -> Verdict:
+def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float, among: int) -> Verdict:
     settings, shown = record.settings, judgement.look.pairs
     metric = pairs.used_metric(shown)
     baseline, candidate = pairs.first(shown)
@@ -180,7 +186,7 @@ def _judged(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing:
     blind = judgement.verdict == "undecided" and judgement.quantisation > HIDES_ALL
     sides = _sides(pairs.known(shown), metric, settings)
     change = expm1(judgement.estimate.centre)
-    found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
+    found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement, among)
     unlike = unlike_findings((baseline, candidate), judgement.scored, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
