@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import steelyard
 from steelyard.api.recipe import known_targets
 from steelyard.subjects.revisions.git import repository_of
 from steelyard.subjects.revisions.revision import named
@@ -80,6 +81,10 @@ def test_one_that_does_not_build_fails_alone(repo: Repo, scripted: ScriptedWorld
     assert {spec.argv for spec in scripted.launched} == {(b"./sort.out",)}
     assert "1 undecided of 2" in done.text or "1 same of 2" in done.text
     assert scripted("gate", "out-sort.json", "out-parse.json").status == 3
+    assert json.loads(Path("out-sort.json").read_text())["settings"]["alpha"] == 0.01, "it takes no part of alpha"
+    with pytest.raises(steelyard.IncompleteError, match=r"^parse: target parse of work tree does not build") as failed:
+        steelyard.compare_project(pairs=14, world=scripted.outside())
+    assert (failed.value.exit_status, [one.benchmarks for one in failed.value.records]) == (3, [["sort"]])
     alone = scripted(*COMPARE, "--target", "parse")
     assert (alone.status, alone.out) == (3, b"")
     assert "steelyard: target parse of work tree does not build: " in alone.err.decode()
