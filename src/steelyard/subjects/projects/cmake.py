@@ -19,12 +19,7 @@ _BESIDE = re.compile(r"test|fuzz|mock", re.IGNORECASE)
 _MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
 _BUILD_ALL = "cmake --build build --parallel"
-# Make and Ninja refuse a target that an older revision does not have yet; for both, CMake lists all targets.
-_BUILD_CHOSEN = r"""set --
-for one in {names}; do
-    if grep -q "/$one\.dir\$" {built}/CMakeFiles/TargetDirectories.txt; then set -- "$@" "$one"; fi
-done
-[ $# = 0 ] || cmake --build {built} --target "$@" --parallel"""
+_BUILD_ONE = "cmake --build {built} --target {name} --parallel"
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
@@ -37,7 +32,7 @@ def cmake(folder: Path) -> Found | None:
     if any(harness for _, programs in chosen for _, harness in programs):
         chosen = [(one, [(program, harness) for program, harness in all_ if harness]) for one, all_ in chosen]
     targets = [_target(one, program, harness, folder) for one, programs in chosen for program, harness in programs]
-    builds = [_build(one, [program for program, _ in programs], folder) for one, programs in chosen if programs]
+    builds = [_configured(one, [program for program, _ in programs], folder) for one, programs in chosen if programs]
     harnesses = dict.fromkeys(one.harness for one in targets if one.harness)
     build = "\n".join(builds) or f"{_CONFIGURE.format(source='.', built='build', options='')}\n{_BUILD_ALL}"
     return Found(f"CMake with {' and '.join(harnesses)}" if harnesses else "CMake", build, targets)
@@ -87,21 +82,22 @@ def _target(reading: Reading, one: Executable, harness: str | None, folder: Path
     command = shlex.quote(way_to(reading, one, folder))
     if harness == "catch2":
         command += " '[!benchmark]'"
-    return FoundTarget(one.name, command, harness)
+    build = _BUILD_ONE.format(built=shlex.quote(_built(reading, folder)), name=shlex.quote(one.name))
+    return FoundTarget(one.name, command, harness, build=build)
 
 
-def _build(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
-    """Return the lines that build programs of one project, with the options that they depend on."""
+def _built(reading: Reading, folder: Path) -> str:
+    """Return the folder that a project is built in."""
     source = relative(reading.top, folder)
-    built = "build" if source == "." else f"{source}/{reading.built}"
+    return "build" if source == "." else f"{source}/{reading.built}"
+
+
+def _configured(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
+    """Return the line that configures the build of one project, with the options that its programs depend on."""
+    source = relative(reading.top, folder)
     asked = dict.fromkeys(one for program in programs for one in program.options)
     options = "".join(" " + shlex.quote(f"-D{one}=ON") for one in asked)
-    names = " ".join(dict.fromkeys(shlex.quote(one.name) for one in programs))
-    lines = "\n".join(
-        (
-            _CONFIGURE.format(source=shlex.quote(source), built=shlex.quote(built), options=options),
-            _BUILD_CHOSEN.format(names=names, built=shlex.quote(built)),
-        )
-    )
+    built = shlex.quote(_built(reading, folder))
+    line = _CONFIGURE.format(source=shlex.quote(source), built=built, options=options)
     # An older revision may not have the project yet.
-    return lines if source == "." else f"if [ -f {shlex.quote(f'{source}/{LISTS}')} ]; then\n{lines}\nfi"
+    return line if source == "." else f"[ ! -f {shlex.quote(f'{source}/{LISTS}')} ] || {line}"

@@ -91,6 +91,8 @@ def names_of(found: Sequence[Found]) -> Iterator[str]:
 def _build(found: Sequence[Found]) -> Iterator[str]:
     yield "[build]"
     commands = [one.build for one in found if one.build]
+    if any(target.build for one in found for target in one.targets):
+        yield "# What all targets need; the `build` of each comes after it, if the target is weighed."
     yield "# Run by /bin/sh in the folder of each revision; what was built before is kept, and not built again."
     for one in found:
         yield from (f"# {line}".rstrip() for line in one.comments)
@@ -107,6 +109,8 @@ def _target(target: FoundTarget, name: str) -> Iterator[str]:
     if target.harness is None:
         yield _WORK
     yield f"command = {_quoted(target.command)}"
+    if target.build is not None:
+        yield f"build = {_quoted(target.build)}"
     if target.environment:
         yield f"environment = [{', '.join(map(_quoted, target.environment))}]"
     if target.harness is not None:
