@@ -58,6 +58,7 @@ def test_only_what_is_weighed_is_built(repo: Repo, scripted: ScriptedWorld) -> N
     found = [one["revision"]["build"] for one in json.loads(Path("all.json").read_text())["subjects"]]
     assert found == ["sh build sort"] * 2 + ["sh build parse"] * 2
     assert (scripted(*COMPARE, "--target", "parse").status, built(scripted)) == (0, [])
+    assert scripted("cache").text.count("sh build sort; sh build parse\n") == 2
     repo.write("steelyard.toml", f'[build]\ncommand = "true"\n{TWO}')
     done = scripted(*COMPARE, "--target", "parse", "-o", "parse.json")
     assert "built by true; sh build parse\n" in done.text

@@ -89,7 +89,8 @@ def _row(one: Kept, now_s: float) -> list[str]:
     if facts is None:
         return ["", "is being built" if one.is_in_use else "failed, or cut short", size, "", used, ""]
     names = [printable.shorten(printable.plain(name), _NAME) for name in (Path(facts.repository).name, facts.revision)]
-    return [*names, size, _length(now_s - facts.made_s), used, facts.command or "nothing"]
+    commands = filter(None, (facts.command, *(one.command for one in facts.targets)))
+    return [*names, size, _length(now_s - facts.made_s), used, "; ".join(commands) or "nothing"]
 
 
 def _length(elapsed_s: float) -> str:
