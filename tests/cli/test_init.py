@@ -551,7 +551,6 @@ def test_benches_of_one_name_in_several_packages_are_told_apart(here: InProcess)
             ["-Dmaven.javadoc.skip -pl inner,one -am"],
             ["-Dmaven.javadoc.skip -pl one -am"],
         ),
-        ("cmake", "sub", "cmake", ["-S .", "--target bench_sort tests inner"], ["-S .", "--target bench_sort tests -"]),
     ],
 )
 def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
@@ -564,10 +563,7 @@ def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
     made = {"benches/sort.rs": "sort", "benches/parse.rs": "parse", "inner/one/b.rs": "deep"}
     line = '{"target":{"kind":["bench"],"name":"NAME"},"executable":"/bin/true"}'
     telling = [f"[ ! -f {source} ] || echo '{line.replace('NAME', name)}'" for source, name in made.items()]
-    names = "bench_sort tests $(ls -d sub | sed s/sub/inner/)"
-    listing = f"mkdir -p build/CMakeFiles; printf '/%s.dir\\n' {names} > build/CMakeFiles/TargetDirectories.txt"
-    listed = listing if tool == "cmake" else ""
-    here.write(tool, "\n".join(["#!/bin/sh", 'echo "$*" >> calls', listed, *telling]))
+    here.write(tool, "\n".join(["#!/bin/sh", 'echo "$*" >> calls', *telling]))
     environment = {"PATH": f"{here.folder}:/usr/bin:/bin"}
     for expected in (called, without):
         subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, check=True)
@@ -578,19 +574,25 @@ def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
         shutil.rmtree(here.folder / gone, ignore_errors=True)
 
 
-@pytest.mark.real
-def test_programs_without_a_rule_in_an_older_makefile_are_left_out_of_its_build(here: InProcess) -> None:
-    put(here.folder, {"Makefile": "w: w.c\nsub/a++ b: x.c\n"})
-    here("init")
-    build = written(here.folder).build.command
-    assert build is not None
-    here.write("make", '#!/bin/sh\necho "$*" >> calls\n')
-    environment = {"PATH": f"{here.folder}:/usr/bin:/bin"}
-    older = "all:\n\techo b: x\nb ww: x.c\nsub/a++:: x.c\n"
-    for makefile, called in (("w: w.c\nsub/a++ b: x.c\n", ["w sub/a++ b"]), (older, ["sub/a++ b"]), ("all:\n", [])):
-        put(here.folder, {"Makefile": makefile, "calls": ""})
-        subprocess.run(["/bin/sh", "-c", build], cwd=here.folder, env=environment, check=True)
-        assert here.lines("calls") == called
+@pytest.mark.parametrize(
+    ("files", "command", "builds"),
+    [
+        ({"Makefile": "w: w.c\n"}, "make w", [None]),
+        ({"Makefile": "w: w.c\nsub/a++ b: x.c\n"}, None, ["make w", "make sub/a++", "make b"]),
+        (
+            {"CMakeLists.txt": "project(x)\nadd_executable(a a.c)\nadd_executable(b b.c)\n"},
+            "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
+            [f"cmake --build build --target {name} --parallel" for name in ("a", "b")],
+        ),
+    ],
+)
+def test_each_of_several_programs_is_built_by_itself(
+    here_without_python: InProcess, files: Files, command: str | None, builds: list[str | None]
+) -> None:
+    put(here_without_python.folder, files)
+    here_without_python("init")
+    project = written(here_without_python.folder)
+    assert (project.build.command, [one.build for one in project.targets]) == (command, builds)
 
 
 def test_without_a_repository_it_says_that_one_is_needed(here_without_python: InProcess) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from steelyard.api import project
-from steelyard.api.project import Sides, build_variables
+from steelyard.api.project import Sides
+from steelyard.api.recipe import build_variables
 from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load

@@ -52,6 +52,14 @@ def test_both_outputs_go_to_the_log(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text() == "a\nb\n"
 
 
+def test_of_independent_commands_only_one_that_is_late_ends_the_others(tmp_path: Path) -> None:
+    failing, slow = shell(tmp_path, "exit 3"), shell(tmp_path, "sleep 0.1; echo done")
+    assert [(one.status, one.out) for one in run_all([failing, slow], are_independent=True)] == [(3, ""), (0, "done\n")]
+    late = shell(tmp_path, _FOR_EVER, timeout_s=0.1)
+    ended = run_all([late, shell(tmp_path, _FOR_EVER)], are_independent=True)
+    assert [(one.status, one.is_late) for one in ended] == [(None, True), (None, False)]
+
+
 def test_commands_run_side_by_side(tmp_path: Path) -> None:
     meet = "mkfifo mine; : > mine"
     wait = "until [ -p mine ]; do :; done; cat mine"

@@ -11,7 +11,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.values import in_range
 
 if TYPE_CHECKING:
-    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.recipe import Recipe
 
 FEWEST_LAYOUTS = 2
 _PLACEHOLDER = "{layout}"

@@ -13,7 +13,8 @@ from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.options import Options
 from steelyard.api.parameters import join_parameters
-from steelyard.api.revisions import built_sides, check_build, findings_of
+from steelyard.api.recipe import known_targets, passed_on_variables, recipe_of, without_secrets
+from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.untimed import options_of_target
@@ -30,13 +31,13 @@ from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
-from steelyard.model.secrecy import is_secret
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.values import AUTO, metric_names
 
 if TYPE_CHECKING:
-    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.checkout import NotBuiltError
+    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import Side
 
 
@@ -51,11 +52,17 @@ class Sides:
     findings: Callable[[Sequence[Subject], Settings], list[Finding]] = lambda *_: []
     """Returns the findings about a target's two subjects, and the environment they run in, before they are measured."""
 
+    def of_target(self, name: str) -> Sides:
+        """Return the sides as they are built for one target."""
+        recipe = self.recipe and self.recipe.of_one(name)
+        baseline, candidate = self.baseline.of_target(name), self.candidate.of_target(name)
+        return replace(self, baseline=baseline, candidate=candidate, recipe=recipe)
+
 
 # Settings for all targets that mean nothing for those with a harness.
 _KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Keys of a section that are no part of what is asked of a weighing.
-_KEYS_WITHOUT_OPTION = frozenset({"name", "command", "margin", "margins"})
+_KEYS_WITHOUT_OPTION = frozenset({"name", "command", "build", "margin", "margins"})
 # Fields for commands on the command line; in a project, each target has its own.
 _FIELDS_OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
@@ -80,12 +87,12 @@ def project_plan(
     `watch` is told about the builds. Raises UsageError, with the line in the file, for what cannot be weighed;
     NotBuiltError; InterruptedBeforeStart.
     """
-    options, recipe = _with_absolute_paths(_with_seed(options, world)), _build_recipe(project, options, world)
+    options, recipe = _with_absolute_paths(_with_seed(options, world)), recipe_of(project, targets, options, world)
     with enter_folder(project.folder):  # errors that need no build come first
         for position, target in targets.items():
             _PlannedTarget(
                 project, position, target, options, world, other_targets=_other_targets(targets, position)
-            ).check(recipe)
+            ).check(recipe.of_one(target.name))
     with sides_of(project, recipe, options, watch, world) as sides, enter_folder(project.folder):
         parts, left_out = _parts_of(project, targets, sides, options, world)
         yield ProjectPlan(parts, options.judging.max_time or project.compare.max_time, left_out)
@@ -150,41 +157,15 @@ def _targets_with_chosen_benchmarks(
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
-def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """Return the variables that a project's commands may see: all except unnamed ones that look like secrets."""
-    return {name: value for name, value in environment.items() if name in named or not is_secret(name, value)}
-
-
-def build_variables(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
-    """Return the variables of a project's build, beyond those of every build."""
-    passed_on = without_secrets(environment, named)
-    own = {name: passed_on[name] for name in project.build.environment if name in passed_on}
-    return {**own, **dict(assignment.split("=", 1) for assignment in project.build.environment if "=" in assignment)}
-
-
-def _build_recipe(project: Project, options: Options, world: World) -> Recipe:
-    """Return how both sides are built; raise UsageError for an empty command or an impossible time."""
-    from steelyard.subjects.revisions.builds import Recipe
-
-    wanted, build = options.revisions, project.build
-    if build.command is not None and not build.command.strip():
-        location = project.at("build", "command")
-        raise UsageError(f"{location}: command is empty: give the shell command that builds, or leave it out")
-    check_build(wanted, is_built=(build.command or wanted.build) is not None)
-    return Recipe(
-        build.command if wanted.build is None else wanted.build,
-        build_variables(project, world.environment, _passed_on_variables(options)),
-        wanted.build_timeout if build.timeout is None or wanted.is_given("build_timeout") else build.timeout,
-    )
-
-
 @contextmanager
 def sides_of(project: Project, recipe: Recipe, options: Options, watch: Watch, world: World) -> Iterator[Sides]:
     """Build the baseline and the candidate of a project by its recipe; they exist as long as the context lasts."""
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
     layouts = layouts_to_build(_with_layouts(project, options).weighing, recipe)
-    with built_sides(options.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True) as found:
+    with built_sides(
+        options.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True, known=known_targets
+    ) as found:
         repository, built = found
         baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
@@ -216,11 +197,6 @@ def _with_layouts(project: Project, options: Options) -> Options:
     return replace(options, weighing=replace(options.weighing, layouts=layouts))
 
 
-def _passed_on_variables(options: Options) -> list[str]:
-    """Return the names of the variables that the caller passes on."""
-    return [variable.partition("=")[0] for variable in options.launch.env or []]
-
-
 def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, options: Options, world: World
 ) -> tuple[list[Part], list[str]]:
@@ -231,7 +207,7 @@ def _parts_of(
             project, position, target, options, world, other_targets=_other_targets(targets, position)
         )
         try:
-            part = planned.part(sides)
+            part = planned.part(sides.of_target(target.name))
         except UsageError as error:
             raise planned.located_error(error) from error
         if isinstance(part, Part):
@@ -252,7 +228,10 @@ def _part_of_new_commands(
     """
     from steelyard.subjects.revisions.sides import new_file
 
-    if not all(new_file(sides.baseline, sides.candidate, target.command) for target in targets.values()):
+    of_targets = [(sides.of_target(target.name), target.command) for target in targets.values()]
+    if not all(
+        one.baseline.lacks_target or new_file(one.baseline, one.candidate, command) for one, command in of_targets
+    ):
         message = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{message} ({why})")
     position, target = next(iter(targets.items()))
@@ -288,7 +267,7 @@ class _PlannedTarget:
             raise self.located_error(error) from error
 
     def _settings(self, options: Options, recipe: Recipe | None) -> Settings:
-        passed_on = _passed_on_variables(self.options)
+        passed_on = passed_on_variables(self.options)
         world = replace(self.world, environment=without_secrets(self.world.environment, passed_on))
         return settings_of(options, world, commands=[self.target.command], judged=True, recipe=recipe)
 
@@ -298,9 +277,13 @@ class _PlannedTarget:
 
         options = self._target_options()
         settings = self._with_margins(self._settings(options, sides.recipe))
+        if (error := sides.candidate.error or sides.baseline.error) is not None:
+            return self._not_built(sides, options, settings, error)
         candidate = self._side_subject(sides.candidate, "candidate", options)
         missing = new_file(sides.baseline, sides.candidate, self.target.command)
         left_out = f"{self.target.name} is not in {sides.baseline.name}, so it is not compared"
+        if sides.baseline.lacks_target:
+            return f"{left_out}: its build fails there, and the project's file there does not have it yet"
         try:
             baseline = self._side_subject(sides.baseline, "baseline", options)
         except UsageError as error:
@@ -314,6 +297,17 @@ class _PlannedTarget:
         selection = replace(self._selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+
+    def _not_built(self, sides: Sides, options: Options, settings: Settings, error: NotBuiltError) -> Part:
+        """Return a weighing that fails, as a side's build of this target has."""
+        from steelyard.design.request import Request
+        from steelyard.model.subject import Benchmark
+
+        command, shell = self.target.command, options.launch.shell
+        subjects = [side.without_program(command, shell=shell) for side in (sides.baseline, sides.candidate)]
+        benchmarks = [Benchmark(name=self.target.name)] if settings.harness is None else []
+        request = Request(subjects, settings, benchmarks=benchmarks)
+        return Part([self.target.name], request, self._margin(), error=error)
 
     def part_of_new_commands(self, sides: Sides, names: Sequence[str]) -> Part:
         """Return a weighing of nothing, since the baseline has none of these."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from steelyard.model.progress import Watch
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
-    from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import Repository
+    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.revision import Revision
     from steelyard.subjects.revisions.sides import Builds
 
@@ -46,7 +46,7 @@ def weighing_of_revisions(
     The sides are named as by `names_of`; `watch` is told about the builds. Raises UsageError for what cannot be weighed
     like this, NotBuiltError, InterruptedBeforeStart.
     """
-    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = options.revisions
@@ -79,8 +79,8 @@ def weighing_of_revisions(
 def run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
     from steelyard.design.findings import shared_findings
-    from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.revision import resolve_alone
     from steelyard.subjects.revisions.sides import subjects_of
 
@@ -92,7 +92,7 @@ def run_of_revision(command: str, name: str | None, options: Options, watch: Wat
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
-        with _built_revisions(repository, [revision], recipe, 0, watch, world, command) as sides:
+        with _built_revisions(repository, [revision], [recipe], 0, watch, world, command) as sides:
             snapshot.close()  # it has been checked out
             search_path = world.environment.get("PATH")
             names = [name or revision.label]
@@ -112,12 +112,13 @@ def built_sides(
     world: World,
     *commands: str,
     may_be_new: bool = False,
+    known: Callable[[Repository, Revision], Collection[str] | None] = lambda *_: None,
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """Build the revisions that are asked for, side by side; they exist as long as the context lasts.
 
     `commands` will run in each revision's own copy of `folder`. Each revision has `layouts` builds, 0 for one without a
-    number. The baseline may lack the folder if it `may_be_new`. Raises UsageError, NotBuiltError,
-    InterruptedBeforeStart.
+    number. The baseline may lack the folder if it `may_be_new`, and targets that are not `known` in it, where that is
+    told. Raises UsageError, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.revision import resolve_sides
@@ -125,9 +126,8 @@ def built_sides(
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revisions = resolve_sides(repository, wanted.base, wanted.candidate, snapshot)
-        with _built_revisions(
-            repository, revisions, recipe, layouts, watch, world, *commands, may_be_new=may_be_new
-        ) as sides:
+        base = replace(recipe.where_known(known(repository, revisions[0])), may_be_new=may_be_new)
+        with _built_revisions(repository, revisions, [base, recipe], layouts, watch, world, *commands) as sides:
             snapshot.close()  # it has been checked out
             yield repository, sides
 
@@ -136,24 +136,24 @@ def built_sides(
 def _built_revisions(
     repository: Repository,
     revisions: Sequence[Revision],
-    recipe: Recipe,
+    recipes: Sequence[Recipe],
     layouts: int,
     watch: Watch,
     world: World,
     *commands: str,
-    may_be_new: bool = False,
 ) -> Iterator[Sequence[Builds]]:
+    """Build each of these revisions by its own recipe."""
     from steelyard.subjects.revisions.builds import Job, built
     from steelyard.subjects.revisions.cache import Cache
     from steelyard.subjects.revisions.sides import check_relative
 
     for command in commands:
         check_relative(repository, command)
-    recipes = [replace(recipe, layout=layout) for layout in range(1, layouts + 1)] or [recipe]
+    numbers: list[int | None] = [*range(1, layouts + 1)] or [None]
     jobs = [
-        Job(revision, replace(layout_recipe, may_be_new=may_be_new and not position))
-        for layout_recipe in recipes
-        for position, revision in enumerate(revisions)
+        Job(revision, replace(recipe, layout=number))
+        for number in numbers
+        for revision, recipe in zip(revisions, recipes, strict=True)
     ]
     cache = Cache.of_user(world.environment)
     with built(repository, jobs, cache, watch, world.environment) as builds:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
     from steelyard.model.throughput import Processed
-    from steelyard.subjects.revisions.builds import Recipe
+    from steelyard.subjects.revisions.recipe import Recipe
 
 
 def weighing_of_commands(commands: Sequence[str], names: Sequence[str], options: Options, world: World) -> Request:

@@ -92,7 +92,8 @@ def _row(build: Kept, now_s: float) -> list[str]:
         printable.shorten(printable.plain(name), _NAME_COLUMNS)
         for name in (Path(facts.repository).name, facts.revision)
     ]
-    return [*names, size, _age(now_s - facts.made_s), used, facts.command or "nothing"]
+    commands = filter(None, (facts.command, *(one.command for one in facts.targets)))
+    return [*names, size, _age(now_s - facts.made_s), used, "; ".join(commands) or "nothing"]
 
 
 def _age(elapsed_s: float) -> str:

@@ -26,7 +26,6 @@ from steelyard.cli.outputs import check_apart, check_files, check_not_launched, 
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, announced_status
-from steelyard.design.identical import is_unmeasured
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
@@ -50,7 +49,7 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
     check_apart(options.files.paths(), [project.folder / project.file.name])
     named_files, options = options.files, replace(options, files=_with_absolute_paths(options.files))
     targets, left_out_notes = chosen_targets(project, options.target or [], options)
-    _announce_commands(project, targets)
+    _announce_commands(project, targets, is_built_so=options.revisions.build is None)
     part_files = (
         [_part_path(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     )
@@ -113,7 +112,7 @@ class _ProjectWeighing:
         if len(self.unchosen) == len(parts):
             raise UsageError("--benchmark and --tag choose no benchmark of any target")
         settings = parts[0].request.settings
-        alpha = sum(part.request.settings.alpha for part in parts if not is_unmeasured(part.request))
+        alpha = sum(part.request.settings.alpha for part in parts if part.is_measured)
         several.summary(
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
@@ -146,7 +145,7 @@ class _ProjectWeighing:
             if error is outcome.error:  # otherwise the files could not be written
                 self._note_files(part, outcome)
         if error is not None:
-            say(f"{part.name}: {error}")
+            say(f"{part.name}: {error}", *error.lines)
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)
@@ -225,10 +224,15 @@ def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareO
         say(sentence)
 
 
-def _announce_commands(project: Project, targets: Mapping[int, Target]) -> None:
-    """Say what is about to be run: the author of the file decides that, and it may come from a stranger's branch."""
-    lines = [("build", project.build.command)] if project.build.command else []
+def _announce_commands(project: Project, targets: Mapping[int, Target], *, is_built_so: bool) -> None:
+    """Say what is about to be run: the author of the file decides that, and it may come from a stranger's branch.
+
+    Unless it `is_built_so`, the user gave the command that builds.
+    """
+    lines = [("build", project.build.command)] if project.build.command and is_built_so else []
     for target in targets.values():
+        if target.build and is_built_so:
+            lines.append((f"{target.name}, build", target.build))
         lines.append((target.name, target.command))
         for key in ("setup", "prepare", "conclude", "cleanup"):
             commands = getattr(target, key) or getattr(project.compare, key) or []

@@ -52,6 +52,13 @@ class Part:
     """The margin of this target, if it has one of its own."""
     shares_time: bool = False
     """Whether its time is part of the time that all share."""
+    error: SteelyardError | None = None
+    """Why it cannot be measured at all."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether anything in it is measured, so that a verdict can be wrong."""
+        return self.error is None and not is_unmeasured(self.request)
 
     @property
     def name(self) -> str:
@@ -72,7 +79,7 @@ def join_parts(parts: Sequence[Part], alpha: float) -> list[Part]:
             groups.append([part])
         else:
             group.append(part)
-    number_judged = sum(not is_unmeasured(part.request) for part in parts)
+    number_judged = sum(part.is_measured for part in parts)
     return [
         _with_alpha(_joint_weighing(group), alpha * len(group) / number_judged)
         if number_judged
@@ -83,7 +90,7 @@ def join_parts(parts: Sequence[Part], alpha: float) -> list[Part]:
 
 def _can_join(one: Part, other: Part) -> bool:
     requests = one.request, other.request
-    if any(request.settings.harness is not None for request in requests):
+    if any(request.settings.harness is not None for request in requests) or one.error or other.error:
         return False
     mine, theirs = ((request.settings, request.jobs, is_unmeasured(request)) for request in requests)
     return mine == theirs and one.shares_time == other.shares_time
@@ -134,7 +141,7 @@ def _with_request(part: Part, **update: Any) -> Part:
 
 
 def _with_alpha(part: Part, alpha: float) -> Part:
-    if is_unmeasured(part.request):
+    if not part.is_measured:
         return part  # it has nothing to be wrong in
     settings = part.request.settings
     fewest = fewest_differences(alpha)
@@ -154,7 +161,7 @@ def measure_all(
     `total_s` is split among those that share their time: each has its part of what those before it left. So is alpha.
     """
     targets_waiting = sum(len(part.names) for part in parts if _takes_shared_time(part))
-    alphas = [0.0 if is_unmeasured(part.request) else part.request.settings.alpha for part in parts]
+    alphas = [part.request.settings.alpha if part.is_measured else 0.0 for part in parts]
     for place, part in enumerate(parts):
         begin(part)
         clock = RunningClock(world.clock)
@@ -165,6 +172,8 @@ def measure_all(
             targets_waiting -= len(part.names)
         request = replace(part.request, settings=settings)
         try:
+            if part.error is not None:
+                raise part.error
             with clock:
                 outcome: Outcome | SteelyardError = attempt(request, watch, replace(world, clock=clock))
         except NothingChosenError as error:  # which is no failure of this target
@@ -172,7 +181,7 @@ def measure_all(
         except UsageError as error:  # no fault of the other targets
             outcome = unstarted_outcome(request, error, world) if len(parts) > 1 else error
         except SteelyardError as error:
-            outcome = error
+            outcome = unstarted_outcome(request, error, world) if error is part.error and len(parts) > 1 else error
         if part.shares_time and total_s is not None:
             total_s = max(0.0, total_s - (clock() - started_s))
         if isinstance(outcome, Outcome) and _found_all_changed(outcome):
@@ -181,7 +190,7 @@ def measure_all(
 
 
 def _takes_shared_time(part: Part) -> bool:
-    return part.shares_time and not is_unmeasured(part.request)
+    return part.shares_time and part.is_measured
 
 
 def pass_on_alpha(alphas: Sequence[float], place: int) -> list[float]:

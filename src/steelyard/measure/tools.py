@@ -63,13 +63,15 @@ def run(command: Command) -> Ended:
     return run_all([command])[0]
 
 
-def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[Ended]:
+def run_all(commands: Sequence[Command], *, is_tidied: bool = False, are_independent: bool = False) -> list[Ended]:
     """Run commands side by side until all have ended; the first that fails ends the others.
 
-    None of their process groups is left at the end. With `is_tidied` no other process that they started is left either,
-    not even a daemon, and no group outlives this process, however that ends.
+    If they `are_independent`, only one whose time is up does. None of their process groups is left at the end. With
+    `is_tidied` no other process that they started is left either, not even a daemon, and no group outlives this
+    process, however that ends.
     Raises InterruptedBeforeStart if the user interrupts, MeasurementError if a command cannot be started.
     """
+    has_to_end = _Running.is_late if are_independent else _Running.has_failed
     with ExitStack() as leaving:
         is_interrupted = leaving.enter_context(_interruptible())
         if is_tidied:
@@ -81,7 +83,7 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
         while [
             command_run for command_run in running if not command_run.has_ended()
         ]:  # a list, so that every one is asked
-            if is_interrupted() or any(command_run.has_failed() for command_run in running):
+            if is_interrupted() or any(map(has_to_end, running)):
                 break
         if is_interrupted():  # perhaps just as the last one ended
             raise InterruptedBeforeStart
@@ -125,6 +127,10 @@ class _Running:
             and time.monotonic() - self._begun > self._timeout_s
         )
         return self._process.returncode is not None or self._is_late
+
+    def is_late(self) -> bool:
+        """Return whether its time was up."""
+        return self._is_late
 
     def has_failed(self) -> bool:
         """Return whether it ended with an error or its time is up."""

@@ -303,6 +303,12 @@ class Target(Measuring):
 
     name: str = Field(pattern=_NOT_BLANK, description="name of the target in reports")
     command: str = Field(pattern=_NOT_BLANK, description="command that is run in each side's folder")
+    build: str | None = Field(
+        default=None,
+        pattern=_NOT_BLANK,
+        description="shell command that builds this target alone, run like that of [build] and after it; not if the "
+        "target is not weighed",
+    )
     harness: str | None = Field(
         default=None,
         description="name of what drives the benchmarks inside the program, or auto to have it recognised",

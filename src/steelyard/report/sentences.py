@@ -72,6 +72,8 @@ def built(record: Weighing | Run) -> str | None:
     is_run = record.kind == "run"
     checked_out = "as it is checked out" if is_run else "as they are checked out"
     how = checked_out if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
+    if len({one.revision and one.revision.build for one in record.subjects}) > 1:
+        how = "with a build of its own"
     commands = {one.command for one in record.subjects}
     where = "in this revision" if is_run else "in each revision"
     return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"

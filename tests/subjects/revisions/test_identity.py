@@ -11,8 +11,9 @@ import pytest
 from steelyard.measure.elf import names_library_folders
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.revisions.builds import Built, Recipe
+from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.identity import is_identical
+from steelyard.subjects.revisions.recipe import Recipe
 from steelyard.subjects.revisions.revision import Revision
 
 _NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"

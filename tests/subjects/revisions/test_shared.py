@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.subject import Subject
-from steelyard.subjects.revisions.builds import Built, Recipe
+from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Git, Repository
+from steelyard.subjects.revisions.recipe import Recipe
 from steelyard.subjects.revisions.revision import WORK_TREE, Revision
 from steelyard.subjects.revisions.shared import Shared, shared_by_revisions
 

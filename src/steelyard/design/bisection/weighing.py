@@ -24,8 +24,8 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures
 from steelyard.stats import bisection as rules
-from steelyard.subjects.revisions.builds import USUAL_TIMEOUT_S
 from steelyard.subjects.revisions.identity import is_identical
+from steelyard.subjects.revisions.recipe import USUAL_TIMEOUT_S
 from steelyard.subjects.revisions.sides import subjects_of
 from steelyard.subjects.suite import benchmarks_of
 

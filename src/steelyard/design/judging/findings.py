@@ -10,7 +10,6 @@ import numpy as np
 
 from steelyard.design.findings import coarse_clock_finding
 from steelyard.design.judging.asleep import asleep_finding
-from steelyard.design.judging.budgets import count_members
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
@@ -48,9 +47,17 @@ LONG_LAUNCH_NS = 30_000_000
 
 
 def data_findings(
-    record: Weighing | Run, benchmark: int, requested_metric: str, shown_metric: str, judgement: Judgement | None
+    record: Weighing | Run,
+    benchmark: int,
+    requested_metric: str,
+    shown_metric: str,
+    judgement: Judgement | None,
+    members: int = 1,
 ) -> list[Finding]:
-    """Return every finding that the launches of one benchmark call for in one metric."""
+    """Return every finding that the launches of one benchmark call for in one metric.
+
+    `members` is among how many benchmarks alpha is shared, which only a judgement needs.
+    """
     found = [
         _fallback_finding(record, benchmark, requested_metric, shown_metric),
         tandem_finding(record.launches, benchmark, shown_metric),
@@ -69,7 +76,7 @@ def data_findings(
         _outside_kernel_finding(record, shown_metric),
         _counters_in_turns_finding(record, benchmark, shown_metric),
         _no_pressure_finding(record),
-        _shared_alpha_finding(record, judgement),
+        _shared_alpha_finding(members, judgement),
         _went_on_finding(record, benchmark),
         failures_finding(record, benchmark),
     ]
@@ -285,20 +292,19 @@ def _round_to_one_digit(number: float) -> int:
     return int(float(f"{number:.0e}"))
 
 
-def _shared_alpha_finding(record: Weighing | Run, judgement: Judgement | None) -> Finding | None:
+def _shared_alpha_finding(members: int, judgement: Judgement | None) -> Finding | None:
     if judgement is None or judgement.verdict != "undecided":
         return None
     is_sure_alone = judgement.estimate.lower > 0 or judgement.estimate.upper < 0
     if not is_sure_alone or judgement.is_change:
         return None
-    if judgement.averaged is not None and count_members(record) == 1:
+    if judgement.averaged is not None and members == 1:
         which = f"the end of a budget, and looks at {GROWTH} times the pairs of the one before"
         message = f"the interval does not contain 0, but over layouts only some looks may decide: {which}"
         return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
-        message=f"the interval does not contain 0, but that is not sure enough for one of {count_members(record)} "
-        "benchmarks",
+        message=f"the interval does not contain 0, but that is not sure enough for one of {members} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 

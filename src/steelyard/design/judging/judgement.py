@@ -112,7 +112,7 @@ def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> 
     """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
     undefined: dict[int, str] = {}
     judged = judge_members(views, members, metric, undefined)
-    sharing = _members_sharing_alpha(views, members, judged)
+    sharing, among = _members_sharing_alpha(views, members, judged), len(members) + sum(map(count_elsewhere, views[:1]))
     return [
         _verdict(
             _with_own_margin(views[number], number, metric),
@@ -120,6 +120,7 @@ def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> 
             judgement,
             undefined.get(number),
             sharing,
+            among,
         )
         for number, judgement in zip(members, judged, strict=True)
     ]
@@ -165,10 +166,15 @@ def _with_own_margin(record: Weighing, benchmark: int, metric: str) -> Weighing:
 
 
 def _verdict(
-    record: Weighing, pairs: MetricPairs, judgement: Judgement | None, undefined: str | None, sharing: float
+    record: Weighing,
+    pairs: MetricPairs,
+    judgement: Judgement | None,
+    undefined: str | None,
+    sharing: float,
+    among: int,
 ) -> Verdict:
     if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
-        return _judged_verdict(record, pairs, judgement, sharing)
+        return _judged_verdict(record, pairs, judgement, sharing, among)
     try:
         return (
             _verdict_of_few_pairs(record, pairs, sharing)
@@ -179,7 +185,7 @@ def _verdict(
         return _undefined_verdict(record, pairs, str(error))
 
 
-def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float) -> Verdict:
+def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float, among: int) -> Verdict:
     settings, pairs_shown = record.settings, judgement.look.pairs
     metric = pairs.used_metric(pairs_shown)
     baseline, candidate = pairs.first(pairs_shown)
@@ -188,7 +194,7 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
     is_blind = judgement.verdict == "undecided" and judgement.quantisation > BLINDING_LOG_RATIO
     sides = _describe_sides(pairs.known(pairs_shown), metric, settings)
     change = expm1(judgement.estimate.centre)
-    found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement)
+    found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement, among)
     unlike = unlike_findings((baseline, candidate), judgement.scored, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(

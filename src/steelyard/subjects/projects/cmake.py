@@ -19,12 +19,7 @@ _AUXILIARY = re.compile(r"test|fuzz|mock", re.IGNORECASE)
 _MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
 _BUILD_ALL = "cmake --build build --parallel"
-# Make and Ninja refuse a target that an older revision does not have yet; for both, CMake lists all targets.
-_BUILD_CHOSEN = r"""set --
-for one in {names}; do
-    if grep -q "/$one\.dir\$" {built}/CMakeFiles/TargetDirectories.txt; then set -- "$@" "$one"; fi
-done
-[ $# = 0 ] || cmake --build {built} --target "$@" --parallel"""
+_BUILD_ONE = "cmake --build {built} --target {name} --parallel"
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
@@ -42,8 +37,12 @@ def cmake(folder: Path) -> FoundProject | None:
     targets = [
         _target(project, program, harness, folder) for project, programs in chosen for program, harness in programs
     ]
-    builds = [_build(project, [program for program, _ in programs], folder) for project, programs in chosen if programs]
-    harnesses = dict.fromkeys(project.harness for project in targets if project.harness)
+    builds = [
+        _configure_command(project, [program for program, _ in programs], folder)
+        for project, programs in chosen
+        if programs
+    ]
+    harnesses = dict.fromkeys(target.harness for target in targets if target.harness)
     build = "\n".join(builds) or f"{_CONFIGURE.format(source='.', built='build', options='')}\n{_BUILD_ALL}"
     return FoundProject(f"CMake with {' and '.join(harnesses)}" if harnesses else "CMake", build, targets)
 
@@ -92,21 +91,22 @@ def _target(reading: Reading, program: Executable, harness: str | None, folder: 
     command = shlex.quote(way_to(reading, program, folder))
     if harness == "catch2":
         command += " '[!benchmark]'"
-    return FoundTarget(program.name, command, harness)
+    build = _BUILD_ONE.format(built=shlex.quote(_build_folder(reading, folder)), name=shlex.quote(program.name))
+    return FoundTarget(program.name, command, harness, build=build)
 
 
-def _build(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
-    """Return the lines that build programs of one project, with the options that they depend on."""
+def _build_folder(reading: Reading, folder: Path) -> str:
+    """Return the folder that a project is built in."""
     source = relative(reading.top, folder)
-    built = "build" if source == "." else f"{source}/{reading.built}"
+    return "build" if source == "." else f"{source}/{reading.built}"
+
+
+def _configure_command(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
+    """Return the line that configures the build of one project, with the options that its programs depend on."""
+    source = relative(reading.top, folder)
     option_names = dict.fromkeys(item for program in programs for item in program.options)
     options = "".join(" " + shlex.quote(f"-D{item}=ON") for item in option_names)
-    names = " ".join(dict.fromkeys(shlex.quote(item.name) for item in programs))
-    lines = "\n".join(
-        (
-            _CONFIGURE.format(source=shlex.quote(source), built=shlex.quote(built), options=options),
-            _BUILD_CHOSEN.format(names=names, built=shlex.quote(built)),
-        )
-    )
+    built = shlex.quote(_build_folder(reading, folder))
+    line = _CONFIGURE.format(source=shlex.quote(source), built=built, options=options)
     # An older revision may not have the project yet.
-    return lines if source == "." else f"if [ -f {shlex.quote(f'{source}/{LISTS}')} ]; then\n{lines}\nfi"
+    return line if source == "." else f"[ ! -f {shlex.quote(f'{source}/{LISTS}')} ] || {line}"

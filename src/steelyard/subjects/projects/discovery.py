@@ -25,6 +25,8 @@ class FoundTarget:
     command: str
     harness: str | None = None
     environment: Sequence[str] = ()
+    build: str | None = None
+    """What builds this one alone, after what builds all."""
 
 
 @dataclass(frozen=True)

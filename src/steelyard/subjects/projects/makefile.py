@@ -17,13 +17,6 @@ _USED = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
 _NAME = re.compile(r"[\w./+-]+")
 # A prerequisite with an ending is a file, one without may be another program; a `$` stands for what make would find.
 _MADE_OF_FILES = re.compile(r"[.$]")
-# Make refuses a program for which an older revision has no rule yet. Its ending may be a variable, `$(EXE)`.
-_CHOSEN = r"""set --
-for one in {names}; do
-    rule="^\([^:=]*[[:blank:]]\)*$one\([$]([A-Z_]*)\)*\([[:blank:]][^:=]*\)*:"
-    if grep -q "$rule" {makefile}; then set -- "$@" "$one"; fi
-done
-if [ $# != 0 ]; then make "$@"; fi"""
 _NO_PROGRAMS = frozenset(
     {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
 )
@@ -42,11 +35,12 @@ def make(folder: Path) -> FoundProject | None:
     if path is None:
         return None
     names = _programs(_rules(text_of(path)[:_LONGEST]))
-    targets = [FoundTarget(Path(name).name, f"./{name}") for name in names]
-    build = f"make {' '.join(names)}".rstrip()
-    if len(names) > 1:
-        build = _CHOSEN.format(names=" ".join(names), makefile=path.name)
-    return FoundProject("a Makefile", build, targets)
+    if len(names) < 2:
+        targets = [FoundTarget(Path(name).name, f"./{name}") for name in names]
+        return FoundProject("a Makefile", f"make {' '.join(names)}".rstrip(), targets)
+    return FoundProject(
+        "a Makefile", None, [FoundTarget(Path(name).name, f"./{name}", build=f"make {name}") for name in names]
+    )
 
 
 def _rules(makefile: str) -> list[_Rule]:

@@ -97,6 +97,8 @@ def names_of(projects: Sequence[FoundProject]) -> Iterator[str]:
 def _build(projects: Sequence[FoundProject]) -> Iterator[str]:
     yield "[build]"
     commands = [project.build for project in projects if project.build]
+    if any(target.build for project in projects for target in project.targets):
+        yield "# What all targets need; the `build` of each comes after it, if the target is weighed."
     yield "# Run by /bin/sh in the folder of each revision; what was built before is kept, and not built again."
     for project in projects:
         yield from (f"# {line}".rstrip() for line in project.comments)
@@ -113,6 +115,8 @@ def _target(target: FoundTarget, name: str) -> Iterator[str]:
     if target.harness is None:
         yield _WORK_COMMENT
     yield f"command = {_quoted(target.command)}"
+    if target.build is not None:
+        yield f"build = {_quoted(target.build)}"
     if target.environment:
         yield f"environment = [{', '.join(map(_quoted, target.environment))}]"
     if target.harness is not None:

@@ -19,6 +19,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import Field
+
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import plain_json
 from steelyard.model.locks import lock
@@ -34,6 +36,16 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of steelyard: htt
 _BLOCK_BYTES = 512  # what st_blocks counts, whatever the disk's blocks are
 
 
+class TargetFacts(Record):
+    """What became of a target's own build."""
+
+    mark: str
+    """What identifies it among the builds of targets from the same sources."""
+    command: str
+    failure: str | None
+    """How it failed; None if it ended well."""
+
+
 class Facts(Record):
     """What is known about a kept build."""
 
@@ -46,6 +58,8 @@ class Facts(Record):
     """When it was made, in seconds of the Unix clock."""
     size_bytes: int
     notes: list[str]
+    targets: list[TargetFacts] = Field(default_factory=list)
+    """The builds of single targets that were run, in any order."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +185,14 @@ class Cache:
             yield entry
         finally:
             entry.release()
+
+    def facts_of(self, key: str) -> Facts | None:
+        """Return what is known about an entry; None if it is not there, or not complete."""
+        return _facts(self.folder / key)
+
+    def keys_from(self, beginning: str) -> list[str]:
+        """Return the keys of all entries that begin so, sorted."""
+        return sorted(folder.name for folder in self._entries() if folder.name.startswith(beginning))
 
     def kept(self) -> list[Kept]:
         """Return all entries, the least recently used first."""

@@ -85,7 +85,7 @@ def shared_by_revisions(
 ) -> list[Shared]:
     """Return what runs but is not of the measured revision, each once; `environment` is that of the launches."""
     tops = [builds[0].top for builds in sides]
-    all_builds = [build for builds in sides for build in builds if build.recipe.command is not None]
+    all_builds = [build for builds in sides for build in builds if build.recipe.is_built]
     spans = [build.span_s for build in all_builds] if len(sides) > 1 else []
     shared_by_message: dict[str, Shared] = {}
     for builds, subject in zip(sides, subjects, strict=True):

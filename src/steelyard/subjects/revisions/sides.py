@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
@@ -13,6 +13,8 @@ from steelyard.model.subject import RevisionFacts, Subject
 from steelyard.subjects.command import LAYOUT_PLACE, command_subject
 from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.builds import Built
+from steelyard.subjects.revisions.checkout import NotBuiltError
+from steelyard.subjects.revisions.failures import shown_command
 from steelyard.subjects.revisions.git import Repository
 
 _BEGINNING_BYTES = 1024
@@ -32,6 +34,29 @@ class Side:
     """What an error calls it, if not by its name."""
     how_built: str = ""
     """What an error says about its build if that did not make the program."""
+    error: NotBuiltError | None = None
+    """Why the target's own build failed; None if it did not, or the revision may not have the target yet."""
+    lacks_target: bool = False
+    """Whether the target's own build failed in a revision that does not have the target yet."""
+    builds: Builds = ()
+    """What its folders are of, if it is of a project."""
+
+    def of_target(self, name: str) -> Side:
+        """Return this side as it is built for one target."""
+        own = [one for built in self.builds for one in built.recipe.targets or () if one.target == name]
+        if not own or self.revision is None:
+            return self
+        outcomes = [built.targets[name] for built in self.builds]
+        failed = next((one for one in outcomes if one.error is not None), None)
+        command = own[0].command if len(self.builds) > 1 else self.builds[0].recipe.written_for(own[0])
+        whole = "\n".join(filter(None, (self.revision.build, command)))
+        return replace(
+            self,
+            revision=self.revision.model_copy(update={"build": whole}),
+            how_built=f"built by {shown_command(command)}; see {outcomes[0].log}",
+            error=failed.error if failed and not failed.may_be_new else None,
+            lacks_target=failed is not None and failed.may_be_new,
+        )
 
     def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
         """Return a command as a subject here; raises UsageError unless its program is in every folder."""
@@ -51,6 +76,20 @@ class Side:
             "program": _path_for_all_layouts([subject.program for subject in subjects]),
         }
         return subjects[0].model_copy(update=update)
+
+    def without_program(self, command: str, *, shell: bool) -> Subject:
+        """Return a command whose program was not built here as a subject, for a record that says so."""
+        argv = ["/bin/sh", "-c", command] if shell else command.split()
+        return Subject(
+            name=self.name,
+            command=command,
+            argv=argv,
+            program=argv[0],
+            shell=shell,
+            digest=None,
+            directory=_path_for_all_layouts([str(folder) for folder in self.folders]),
+            revision=self.revision,
+        )
 
 
 def _path_for_all_layouts(paths: Sequence[str]) -> str:
@@ -110,7 +149,7 @@ def side_of(builds: Builds, name: str) -> Side:
     if len(builds) > 1:
         facts = facts.model_copy(update={"build": builds[0].recipe.command, "layout": None})
     folders = [one.folder for one in builds]
-    return Side(name, folders, facts, builds[0].revision.label, _how_built(builds[0]))
+    return Side(name, folders, facts, builds[0].revision.label, _how_built(builds[0]), builds=builds)
 
 
 def subjects_of(
@@ -173,6 +212,4 @@ def _has_program(folder: Path, command: str) -> bool:
 def _how_built(side: Built) -> str:
     if side.recipe.written is None:
         return "where nothing is built: give --build CMD"
-    command = side.recipe.written.strip()
-    shown_command = "its command" if "\n" in command else command  # a script was shown, and would hide the message
-    return f"built by {shown_command}; see {side.log}"
+    return f"built by {shown_command(side.recipe.written)}; see {side.log}"

@@ -66,6 +66,11 @@ def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str], command: s
     ]
 
 
+def named_program_stamps(source: Mapping[str, str], wanted: Mapping[str, str], command: str) -> list[str]:
+    """Return the programs that one more command of a build names, each with what tells that it has changed."""
+    return [*_named_programs([command], {**source, **wanted})]
+
+
 def _relevant_names(source: Mapping[str, str]) -> Iterator[str]:
     for name, value in source.items():
         is_read = name in _NAMES or name in _GO_NAMES or name.startswith(_PREFIXES)
