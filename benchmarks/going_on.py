@@ -28,7 +28,7 @@ def is_rejected(d: FloatArray, levels: FloatArray, pairs: int, budgets: Budgets,
     """Whether "no change" is rejected by so many pairs, in a plan with these budgets."""
     looks = plan_looks(pairs, ended=ended, budgets=budgets)
     asked = [Hypothesis(0.0, budgets.alpha)]
-    return sequential.tested(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected
+    return sequential.run_tests(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected
 
 
 def is_alarm(sides: FloatArray, first: int, alpha: float) -> bool:

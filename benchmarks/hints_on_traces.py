@@ -22,7 +22,7 @@ from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, FloatArray, Noise, one
 from benchmarks.words import whole_numbers
 from steelyard.design.judging.outlook import Needed, needed_after_few_pairs, needed_to_decide
 from steelyard.model.settings import Settings
-from steelyard.report.budgets import MOST_MARGIN, TO_SPARE
+from steelyard.report.budgets import LARGEST_HINTED_MARGIN, RESERVE_FACTOR
 
 ALPHA, MARGIN = 0.01, 0.005
 SETTINGS = Settings(alpha=ALPHA, margin=MARGIN)
@@ -79,11 +79,11 @@ def follow(noise: Noise, change: float, pairs: int, generator: np.random.Generat
 
     found = Followed()
     if hint.pairs is not None and hint.pairs <= MOST_PAIRS:
-        found += Followed(pairs=1, pairs_decided=decides(int(TO_SPARE * hint.pairs), MARGIN))
+        found += Followed(pairs=1, pairs_decided=decides(int(RESERVE_FACTOR * hint.pairs), MARGIN))
     if hint.even is not None and hint.even <= MOST_PAIRS:
         found += Followed(even=1, even_decided=decides(hint.even, MARGIN))
-    if hint.margin is not None and TO_SPARE * hint.margin <= MOST_MARGIN:
-        found += Followed(margins=1, margins_decided=decides(pairs, TO_SPARE * hint.margin))
+    if hint.margin is not None and RESERVE_FACTOR * hint.margin <= LARGEST_HINTED_MARGIN:
+        found += Followed(margins=1, margins_decided=decides(pairs, RESERVE_FACTOR * hint.margin))
     return found
 
 

@@ -39,7 +39,7 @@ from steelyard.model.files import load
 from steelyard.model.records import Weighing
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import FUTILE_FROM_PAIRS
-from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.sequential import Hypothesis, run_tests
 from steelyard.stats.verdict import CHANGED
 
 ALPHAS = (0.01, 0.05, 0.2)
@@ -135,7 +135,7 @@ def seen(record: Weighing, number: int, load_now: float) -> Seen:
     def is_rejected(alpha: float) -> bool:
         looks = plan_looks(len(baseline), ended=ended, budgets=one_budget(alpha))
         d, levels = candidate - baseline, (candidate + baseline) / 2
-        return bool(looks) and tested(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
+        return bool(looks) and run_tests(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
 
     return Seen(load_now, len(baseline), tuple(map(is_rejected, ALPHAS)))
 

@@ -41,7 +41,7 @@ from benchmarks.unkind_noise import UNKIND
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.order import without_order
 from steelyard.stats.paired import Judgement
-from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.sequential import Hypothesis, run_tests
 
 IntArray = npt.NDArray[np.int64]
 # effect(generator, pairs) -> by what log-ratio the second launch of each pair takes longer
@@ -182,7 +182,7 @@ def is_rejected(sides: FloatArray, order: IntArray, alphas: Sequence[float]) -> 
     baseline, candidate = map(np.log, without_order(sides[:, 0], sides[:, 1], order))
     asked = [Hypothesis(0.0, alpha) for alpha in alphas]
     looks = plan_looks(len(sides), ended=True)
-    results = tested(candidate - baseline, (baseline + candidate) / 2, looks, asked, keep=False)
+    results = run_tests(candidate - baseline, (baseline + candidate) / 2, looks, asked, keep=False)
     return [result.rejected for result in results]
 
 

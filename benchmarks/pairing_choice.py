@@ -40,7 +40,7 @@ from steelyard.model.rows import USED, WARM_UP, LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import Judgement
-from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.sequential import Hypothesis, run_tests
 
 Way = Literal["adjacent", "tandem", "auto"]
 WAYS: tuple[Way, ...] = ("adjacent", "tandem", "auto")
@@ -244,7 +244,7 @@ def holds(place: Place, times: float, weighings: int, seed: int) -> tuple[int, i
         noise = Noise.of(place.kind, (seed, number, 1), 2 * FEWER_PAIRS)
         pairs = pairs_of(noise.weighed(place.change, times, place.size), "auto", place, FEWER_PAIRS, number)
         d, levels = pairs.sides[:, 1] - pairs.sides[:, 0], pairs.sides.mean(axis=1)
-        rejected += tested(d, levels, looks, [Hypothesis(truth, LIKELY_ALPHA)], keep=False)[0].rejected
+        rejected += run_tests(d, levels, looks, [Hypothesis(truth, LIKELY_ALPHA)], keep=False)[0].rejected
         ended += pairs.tandem[-1]
         if number % 4 == 0:
             judgement = judged_of(pairs, LIKELY_ALPHA, roughly=False)

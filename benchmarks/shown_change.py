@@ -65,9 +65,9 @@ def shown(d: FloatArray, alpha: float) -> tuple[int, float, float] | None:
     for look in plan_looks(len(d), ended=False):
         looks = plan_looks(look.pairs, ended=False)
         seen, levels = d[: look.pairs], np.zeros(look.pairs)
-        if not sequential.tested(seen, levels, looks, [Hypothesis(0.0, alpha)], keep=True)[0].rejected:
+        if not sequential.run_tests(seen, levels, looks, [Hypothesis(0.0, alpha)], keep=True)[0].rejected:
             continue
-        found = weighted.roughly(seen, levels, sequential.nominal_level(looks, alpha))
+        found = weighted.rough_estimate(seen, levels, sequential.nominal_level(looks, alpha))
         if found.centre >= MARGIN:
             return look.pairs, found.centre, stopped.median_unbiased(seen, levels, looks, alpha, found, MARGIN)
     return None

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from steelyard.stats.family import judge_family, step_down
 from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.paired import Judgement, judge
-from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.sequential import Hypothesis, run_tests
 from steelyard.stats.verdict import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
@@ -190,7 +190,7 @@ def false_alarms(
     for _ in range(weighings):
         logs = np.log(_ticking(generator, noise(generator, pairs), tick))
         d, levels = logs[:, 1] - logs[:, 0], logs.mean(axis=1)
-        rejected += tested(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
+        rejected += run_tests(d, levels, looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
     return rejected / weighings
 
 

@@ -43,7 +43,7 @@ from steelyard.measure.launch import Launcher
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.watch import Disturber
-from steelyard.report.disturbances import beside
+from steelyard.report.disturbances import disturbers_sentence
 from steelyard.stats.paired import judge
 
 MARGIN, ALPHA = 0.002, 0.01
@@ -210,7 +210,7 @@ def tried(plant: Plant, program: Path, processor: int, folder: Path) -> Told:
         run(words, with_own_store(folder))
     summary = read_record(out)["derived"]["summaries"][0]
     found = [Disturber.model_validate(one) for one in summary.get("disturbers", [])]
-    said = beside(found, 0, waited=summary["disturbed"] > 0) or "nothing"
+    said = disturbers_sentence(found, 0, has_waited=summary["disturbed"] > 0) or "nothing"
     names = [one.name for one in found]
     is_named = plant.name in names and f"{plant.name} ran beside" in said
     return Told(names.index(plant.name) + 1 if is_named else 0, plant.name in names, said)

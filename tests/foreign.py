@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.model.files import as_saved
+from steelyard.model.files import record_bytes
 from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.model.structs import validated
 
@@ -51,7 +51,7 @@ def benchmark_of(**told: Any) -> ForeignBenchmark:
 
 def fields_in_file(record: ForeignResults) -> dict[str, Any]:
     """Return the fields in the file of an import."""
-    fields: dict[str, Any] = json.loads(b"".join(as_saved(record, Path("a.json"))))
+    fields: dict[str, Any] = json.loads(b"".join(record_bytes(record, Path("a.json"))))
     return fields
 
 

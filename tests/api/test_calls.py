@@ -18,9 +18,9 @@ import pytest
 
 import steelyard
 from steelyard.api import keywords
-from steelyard.api.asked import Asked
-from steelyard.api.keywords import Checking, Comparing, Counted, Running, asked_of
-from steelyard.api.taken import TAKES
+from steelyard.api.arguments import ARGUMENT_KINDS
+from steelyard.api.keywords import Checking, Comparing, Counted, Running, options_of
+from steelyard.api.options import Options
 from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.count import CountOptions
@@ -344,15 +344,15 @@ def test_the_garbage_collector_looks_at_what_was_read(scripted: ScriptedWorld) -
 
 
 def fields() -> Iterator[tuple[str, str]]:
-    for name, hint in get_type_hints(Asked).items():
+    for name, hint in get_type_hints(Options).items():
         if name != "given":
             yield from ((name, field) for field in get_type_hints(hint) if field not in ("given", "limit"))
 
 
 def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
-    places = {key: keywords.place_of(key) for key in keywords.KEYWORDS}
+    places = {key: keywords.group_and_field(key) for key in keywords.KEYWORDS}
     known = {*Comparing.__annotations__, *Running.__annotations__}
-    assert known <= set(TAKES)
+    assert known <= set(ARGUMENT_KINDS)
     assert known == set(places)
     assert {*Counted.__annotations__, *Checking.__annotations__} <= known
     assert set(places.values()) <= set(fields())
@@ -361,12 +361,12 @@ def test_every_option_has_a_keyword_and_every_keyword_an_option() -> None:
 
 
 def test_the_defaults_are_those_of_the_command_line() -> None:
-    asked, options = asked_of({}, Comparing), CompareOptions()
+    asked, options = options_of({}, Comparing), CompareOptions()
     for group, field in fields():
         assert getattr(getattr(asked, group), field) == getattr(getattr(options, group), field), field
-    assert vars(asked_of({}, Counted).launch) == vars(CountOptions(command="x").launch)
+    assert vars(options_of({}, Counted).launch) == vars(CountOptions(command="x").launch)
     # The default seed of checks is 0, which `--help` does not show.
-    assert vars(asked_of({}, Checking).launch) == {**vars(CheckOptions(command="x").launch), "seed": 0}
+    assert vars(options_of({}, Checking).launch) == {**vars(CheckOptions(command="x").launch), "seed": 0}
 
 
 def test_the_package_names_what_is_public() -> None:

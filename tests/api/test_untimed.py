@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from steelyard.api.keywords import Comparing, asked_of
-from steelyard.api.project import chosen_targets, planned
+from steelyard.api.keywords import Comparing, options_of
+from steelyard.api.project import chosen_targets, project_plan
 from steelyard.design.several import Part
 from steelyard.model.errors import UsageError
 from steelyard.model.project_file import load_project
@@ -55,10 +55,10 @@ def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ProjectWo
 
 def parts_of(world: ProjectWorld, *targets: str, **asked: Any) -> Sequence[Part]:
     """The weighings that a project's file makes."""
-    project, wanted = load_project(world.folder), asked_of(asked, Comparing)
+    project, wanted = load_project(world.folder), options_of(asked, Comparing)
     assert project is not None
     chosen, _ = chosen_targets(project, targets, wanted)
-    with planned(project, chosen, wanted, lambda _: None, world.outside()) as plan:
+    with project_plan(project, chosen, wanted, lambda _: None, world.outside()) as plan:
         return plan.parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import steelyard
-from steelyard.api.wording import told_of_arguments
+from steelyard.api.wording import reword_errors
 from steelyard.model.errors import UsageError
 from tests.world import ScriptedWorld
 
@@ -24,7 +24,7 @@ from tests.world import ScriptedWorld
 def test_an_option_is_the_argument_of_its_meaning(said: str, told: str) -> None:
     error = UsageError(said)
     error.lines = ("below",)
-    with pytest.raises(UsageError) as raised, told_of_arguments():
+    with pytest.raises(UsageError) as raised, reword_errors():
         raise error
     assert raised.value is error
     assert (str(error), error.lines) == (told, ("below",))

@@ -25,8 +25,8 @@ def test_long_files_are_read_as_short_ones_are(tmp_path: Path, monkeypatch: pyte
     main("run", str(tmp_path / "run"), 40, 4)
     imported = convert_files([tmp_path / "a.json"], created="2026-01-01T00:00:00+00:00")
     run = load_any(tmp_path / "run")
-    monkeypatch.setattr(json_text, "_LONG", 0)
-    monkeypatch.setattr(columns, "_FEW", 0)
+    monkeypatch.setattr(json_text, "_LONG_TEXT_BYTES", 0)
+    monkeypatch.setattr(columns, "_FEWEST_FOR_NUMPY", 0)
     assert convert_files([tmp_path / "a.json"], created="2026-01-01T00:00:00+00:00") == imported
     assert load_any(tmp_path / "run") == run
     for record in (imported, run):

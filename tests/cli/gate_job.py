@@ -55,6 +55,13 @@ def renamed(job: Job, name: str, source: str = "slower") -> str:
     return "renamed.json"
 
 
+def accepts(job: Job, change: str, reason: str = "validates its input") -> None:
+    """Have the project's file accept that `./slower` is slower."""
+    said = {"benchmark": "./slower", "change": change, "reason": reason}
+    entry = "".join(f"{key} = {json.dumps(value)}\n" for key, value in said.items())
+    (job.folder / "steelyard.toml").write_text(f"[[gate.accepted]]\n{entry}")
+
+
 def err(done: Done) -> str:
     """Return what was printed beside the report."""
     return done.err.decode()

@@ -395,7 +395,7 @@ def test_ctrl_c_while_git_is_asked_for_files(
 
     words = ("bisect", "--good", "c0", "./tool", "--pairs", "40", "--build", build, "--json", "found.json")
     repository.ms = [FAST] * 4 + [SLOW] * 5
-    monkeypatch.setattr(builds, "_tracked", interrupted)
+    monkeypatch.setattr(builds, "_tracked_files", interrupted)
     assert scripted(*words).status == 130
     assert json.loads(Path("found.json").read_text())["end"] == "interrupted"
 

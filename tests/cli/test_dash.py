@@ -115,7 +115,7 @@ def test_results_are_read_from_stdin(scripted: ScriptedWorld, monkeypatch: pytes
     hyperfine(scripted.folder / "theirs.json", x=[1.0] * 9)
 
     def piped(file: str, *words: str) -> str:
-        monkeypatch.setattr(inputs, "_STDIN", Path(file))
+        monkeypatch.setattr(inputs, "_STDIN_PATH", Path(file))
         return scripted(*words).text
 
     assert piped("a.json", "show", "-") == scripted("show", "a.json").text
@@ -147,7 +147,7 @@ UNREAD = (
 def piped(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The writing end of a pipe whose other end is standard input."""
     read, write = os.pipe()
-    monkeypatch.setattr(inputs, "_INPUT", read)
+    monkeypatch.setattr(inputs, "_STDIN_NUMBER", read)
     yield write
     os.close(read)
     os.close(write)
@@ -167,12 +167,12 @@ def test_a_file_with_more_to_be_read_is_told_too(
 ) -> None:
     (tmp_path / "data").write_text("data\n")
     with (tmp_path / "data").open("rb") as file:
-        monkeypatch.setattr(inputs, "_INPUT", file.fileno())
+        monkeypatch.setattr(inputs, "_STDIN_NUMBER", file.fileno())
         assert scripted("run", "./old").err == UNREAD
         os.lseek(file.fileno(), 0, os.SEEK_END)
         assert scripted("run", "./old").err == b""
 
 
 def test_an_input_that_cannot_be_asked_needs_no_words(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "_INPUT", 12345)
+    monkeypatch.setattr(inputs, "_STDIN_NUMBER", 12345)
     assert scripted("run", "./old").err == b""

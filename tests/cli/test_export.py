@@ -51,7 +51,7 @@ def test_the_ending_of_its_name_says_as_what(weighed: ScriptedWorld) -> None:
 def test_a_journal_standard_input_and_names_are_read(weighed: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     weighed("run", "./old", "--launches", "5", "--save-baseline", "main", "-o", "run.json")
     assert weighed("export", "main", "-f", "csv").out == weighed("export", "run.json", "-f", "csv").out
-    monkeypatch.setattr(inputs, "_STDIN", Path("w.json"))
+    monkeypatch.setattr(inputs, "_STDIN_PATH", Path("w.json"))
     assert weighed("export", "-", "-f", "csv").out == weighed("export", "w.json", "-f", "csv").out
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from steelyard.model.files import load
-from tests.cli.gate_job import Job, changed, renamed
+from tests.cli.gate_job import Job, accepts, changed, renamed
 from tests.loaded import weighing_in
 from tests.world import measured, program_of, steady
 
@@ -99,7 +99,7 @@ def test_what_stayed_undecided_fails_a_strict_one(job: Job) -> None:
 def test_a_record_may_come_by_standard_input_or_by_its_kept_name(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [path.name.removesuffix(".json.gz") for path in job.kept()]
     assert [job("gate", name).status for name in names] == [1, 0, 0, 3, 0]
-    monkeypatch.setattr("steelyard.cli.inputs._STDIN", job.folder / "slower.json")
+    monkeypatch.setattr("steelyard.cli.inputs._STDIN_PATH", job.folder / "slower.json")
     assert job("gate", "-").status == 1
 
 
@@ -325,6 +325,63 @@ def test_a_name_is_text_wherever_it_stands(job: Job, name: str) -> None:
     assert commands[2].startswith("::error title=")
     ElementTree.fromstring(job.file("junit.xml"))
     assert job.file("metrics.txt").endswith("# EOF\n")
+
+
+def test_a_slowdown_that_the_project_s_file_accepts_passes_and_is_shown_with_its_reason(job: Job) -> None:
+    accepts(job, "10%")
+    files = ("--markdown", "page.md", "--junit", "junit.xml", "--metrics", "metrics.txt", "--json", "answer.json")
+    done = job("gate", "slower.json", "same.json", *files)
+    assert done.status == 0
+    assert done.text.startswith(
+        "passed     1 slower and accepted, and nothing else was found above its limit, 2 verdicts"
+    )
+    shown = "accepted up to 10 % (validates its input)"
+    assert shown in " ".join(done.text.split())
+    page = job.file("page.md")
+    assert page.startswith("### Steelyard: 1 slower and accepted\n")
+    assert re.search(
+        rf"^\*\*Slower, and accepted\*\*\n\n.*\n.*\n\| <code>./slower.*\| {re.escape(shown)} \|", page, re.M
+    )
+    case = next(ElementTree.fromstring(job.file("junit.xml")).iter("testcase"))
+    assert [child.tag for child in case] == ["system-out"]
+    assert (case[0].text or "").endswith(f"is above the limit of 0.5 %, {shown}")
+    assert 'steelyard_above_limit{benchmark="./slower",metric="active",record="slower.json"} 0' in job.file(
+        "metrics.txt"
+    )
+    held = json.loads(job.file("answer.json"))["judged"]
+    assert [(one["standing"], one["limit"], one["accepted"], one["reason"]) for one in held] == [
+        ("accepted", 0.005, 0.1, "validates its input"),
+        ("within", 0.005, None, None),
+    ]
+    assert job("gate", "slower.json", "--fail-above", "1%").status == 0
+
+
+def test_a_slowdown_of_more_than_is_accepted_fails(job: Job) -> None:
+    accepts(job, "2%")
+    done = job("gate", "slower.json", "--markdown", "page.md", "--junit", "junit.xml")
+    assert done.status == 1
+    shown = "more than the accepted 2 % (validates its input)"
+    assert shown in " ".join(done.text.split())
+    assert f"| {shown} |" in job.file("page.md")
+    assert f"above the limit of 0.5 %, {shown}" in job.file("junit.xml")
+
+
+@pytest.mark.parametrize("reason", [one for one in HOSTILE if len(one) <= 200], ids=lambda one: one[:9])
+def test_a_reason_is_text_wherever_it_stands(job: Job, reason: str) -> None:
+    told = []
+    for text in (reason.replace("\n", " ").encode("utf-8", "replace").decode(), "plain"):
+        accepts(job, "10%", text)
+        job.variables = {name: str(job.folder / name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+        done = job("gate", "slower.json", "--github", "--junit", "junit.xml")
+        assert done.status == 0
+        ElementTree.fromstring(job.file("junit.xml"))
+        page = job.file("GITHUB_STEP_SUMMARY")
+        (job.folder / "GITHUB_STEP_SUMMARY").unlink()
+        assert not [line for line in page.splitlines() if line.startswith(("/", "::"))]
+        commands = [line.partition("::")[2].partition("::")[0] for line in done.text.splitlines() if line[:2] == "::"]
+        told.append((*map(page.count, ("\n", "|", "<", ">", "**", "`", "_")), len(commands), commands[-1]))
+    assert told[0] == told[1]
+    assert told[0][-1] == "notice title=Steelyard"
 
 
 def test_the_limits_of_the_project_s_file_hold_where_the_command_line_names_none(job: Job) -> None:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.cli.gate_job import Job, err, pull_request, renamed, repeated
+from tests.cli.gate_job import Job, accepts, err, pull_request, renamed, repeated
 from tests.forges.fake import BOT, TOKEN, Forge, Reply
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -42,6 +42,18 @@ def test_on_github_it_is_said_everywhere_it_can_be(job: Job, forge: Forge) -> No
     (comment,) = forge.comments
     assert "### Steelyard: nothing slower" in comment["body"]
     assert TOKEN.encode() not in done.out + done.err
+
+
+def test_a_slowdown_that_is_accepted_is_a_notice(job: Job, forge: Forge) -> None:
+    pull_request(job, forge)
+    accepts(job, "10%")
+    done = job("gate", "slower.json", "--github")
+    assert done.status == 0
+    said = r"above the limit of 0.5 %25, accepted up to 10 %25 \(validates its input\)$"
+    assert re.search(rf"^::notice title=Steelyard::./slower: active \+5.00 %25 .*{said}", done.text, re.M)
+    assert "::error" not in done.text
+    assert re.search(r"accepted<<(steelyard_\w{32})\n1\n\1\n", job.file("outputs"))
+    assert "### Steelyard: 1 slower and accepted" in forge.comments[0]["body"]
 
 
 def test_a_file_that_cannot_be_written_takes_no_verdict_with_it(job: Job, forge: Forge) -> None:

@@ -179,7 +179,7 @@ def test_an_example_is_read_to_its_end(
     begun = (
         (session, "measure"),
         (calibration, "calibrate"),
-        (check_module, "_soundness"),
+        (check_module, "_check_soundness"),
         (bisection, "bisect"),
         (noise, "measure_noise"),
     )

@@ -299,7 +299,8 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
         (
             {"package.json": '{"dependencies": {"a": "1"}, "scripts": {"build": "tsc"}}', "yarn.lock": ""},
             "set -e\nyarn install --frozen-lockfile\nnpm run build --if-present\n",
-            "JavaScript, but no program or benchmark in it; put a command",
+            "JavaScript, but package.json names no program, and no script bench, benchmark or perf that is one node "
+            "command; put a command",
         ),
         (
             {"Cargo.toml": '[package]\nname = "a"\n', "benches/a.rs": "#[bench]\n", "benches/b/main.rs": "#[bench]\n"},
@@ -322,6 +323,16 @@ def test_what_names_no_program_is_built_still(
     put(here_without_python.folder, files)
     assert f"steelyard.toml is written: {says} of yours into it" in here_without_python("init").err.decode()
     assert written(here_without_python.folder).build.command == build
+
+
+def test_of_many_benchmarks_some_are_named(here_without_python: InProcess) -> None:
+    names = [f"b{number}" for number in range(12)]
+    manifest = "".join(f'[[bench]]\nname = "{name}"\nharness = false\n' for name in names)
+    sources = {f"benches/{name}.rs": "use criterion::*;" for name in names}
+    put(here_without_python.folder, {"Cargo.toml": f'[package]\nname = "a"\n{manifest}', **sources})
+    said = here_without_python("init").err.decode()
+    assert f"Cargo with criterion ({', '.join(names[:10])} and 2 more); next: " in said
+    assert [one.name for one in written(here_without_python.folder).targets] == names
 
 
 def test_a_root_that_is_a_library_has_the_whole_workspace_built(here_without_python: InProcess) -> None:
@@ -395,6 +406,30 @@ def test_modules_below_src_are_imported_from_each_side(here_without_python: InPr
     here_without_python("init")
     (target,) = written(here_without_python.folder).targets
     assert target.environment == ["PYTHONPATH=src"]
+
+
+def test_a_package_at_the_top_is_imported_by_scripts_below_it_from_each_side(here_without_python: InProcess) -> None:
+    files = {
+        "lib/__init__.py": "",
+        "lib/speed/own.py": f"{PYPERF}from lib import it\n",
+        "lib/speed/other.py": PYPERF,
+        "top.py": f"{PYPERF}import lib\n",
+        "tests/test_a.py": "import lib\ndef test_a(benchmark): ...\n",
+    }
+    put(here_without_python.folder, files)
+    here_without_python("init")
+    environments = {one.name: one.environment for one in written(here_without_python.folder).targets}
+    assert environments.pop("own") == ["PYTHONPATH=."]
+    assert environments == {"benchmarks": None, "other": None, "top": None}
+
+
+def test_scripts_of_one_name_are_told_by_their_folders(here_without_python: InProcess) -> None:
+    put(
+        here_without_python.folder,
+        {f"data/bm_{name}/run_benchmark.py": PYPERF for name in ("a", "b")} | {"c.py": PYPERF},
+    )
+    here_without_python("init")
+    assert [one.name for one in written(here_without_python.folder).targets] == ["c", "bm_a", "bm_b"]
 
 
 @pytest.mark.real

@@ -114,6 +114,14 @@ def test_a_target_can_be_chosen(world: ProjectWorld) -> None:
     assert world.refuses("compare", "--target", "x") == "--target 'x' is none of steelyard.toml: it has sort, parse"
 
 
+def test_of_many_targets_a_refusal_names_some(world: ProjectWorld) -> None:
+    world.says("".join(f'[[target]]\nname = "t{number}"\ncommand = "./sort"\n' for number in range(12)))
+    named = f"{', '.join(f't{number}' for number in range(10))} and 2 more"
+    assert world.refuses("compare", "--target", "x") == f"--target 'x' is none of steelyard.toml: it has {named}"
+    assert f"here are several ({named})" in world.refuses("compare", "--shard", "1/2")
+    assert world.refuses("compare", "--tag", "x").endswith(f"which go by their names: {named}")
+
+
 def test_a_command_that_the_baseline_has_not_is_said_and_left_out(world: ProjectWorld) -> None:
     world.says(TWO)
     (world.folder / "base/sort").unlink()
@@ -598,7 +606,7 @@ def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: 
     done = world("compare", "--target", "sort", "--shard", "2/2")
     assert done.status == 1
     assert world.ran() == ["./sort 2"]
-    monkeypatch.setattr("steelyard.cli.several.planned", lambda *_: pytest.fail("it would build first"))
+    monkeypatch.setattr("steelyard.cli.several.project_plan", lambda *_: pytest.fail("it would build first"))
     assert world.refuses("compare", "--shard", "1/2") == (
         "--shard is a part of one target's benchmarks, and here are several (sort, parse): choose one with --target, "
         "each in jobs of its own"

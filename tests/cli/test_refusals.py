@@ -21,7 +21,7 @@ from steelyard.cli import refusals
 )
 @pytest.mark.parametrize("limited", [None, ("-v", 100 << 20)], ids=["free", "limited"])
 def test_no_memory(error: Exception, limited: tuple[str, int] | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "_limited", lambda: limited)
+    monkeypatch.setattr(refusals, "_memory_limit", lambda: limited)
     way_out = "100 MiB (ulimit -v); allow it more" if limited else "end other programs"
     assert refusals.refusal(error).startswith("there is not enough memory: ")  # type: ignore[union-attr]
     assert way_out in refusals.refusal(error)  # type: ignore[operator]

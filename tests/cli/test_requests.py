@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from steelyard.api.settings import settings_of
-from steelyard.api.untimed import REASONS
+from steelyard.api.untimed import WHY_NOT_FOR_COUNTS
 from steelyard.cli.app import run
 from steelyard.cli.check import CheckOptions
 from steelyard.cli.compare_options import CompareOptions
@@ -86,8 +86,10 @@ def test_what_a_command_does_not_show_cannot_be_given(
 ) -> None:
     name = type(options).__name__.removesuffix("Options").lower()
     for option in lacks:
-        is_explained = name == "count" and option in REASONS
-        expected = f"there is no {option} here: {REASONS[option]}" if is_explained else f"no such option: {option}"
+        is_explained = name == "count" and option in WHY_NOT_FOR_COUNTS
+        expected = (
+            f"there is no {option} here: {WHY_NOT_FOR_COUNTS[option]}" if is_explained else f"no such option: {option}"
+        )
         assert expected in asked.refused(name, "true", option, "1")
 
 

@@ -32,6 +32,30 @@ def record_of(path: str = "../record.json") -> Any:
     return json.loads(Path(path).read_text())
 
 
+def test_what_the_baseline_s_own_file_accepts_has_expired_and_what_the_change_brings_holds(
+    scripted: ScriptedWorld, repo: Repo
+) -> None:
+    old, new = (
+        f'[[gate.accepted]]\nbenchmark = "./program"\nchange = "60%"\nreason = "{reason}"\n'
+        for reason in ("validates its input", "sorts its output")
+    )
+    repo.write("source", script("old"))
+    repo.commit("slower, and accepted", **{"steelyard.toml": old})
+    repo.write("source", script("new"))
+    repo.write("steelyard.toml", old)
+    words = ("compare", "--base", "main", *BUILT, "./program", "--pairs", "12", "--json", "../record.json")
+    assert scripted(*words).status == 1
+    kept = {"above": 0.6, "benchmark": "./program", "metric": None, "reason": "validates its input"}
+    assert record_of()["subjects"][0]["revision"]["accepted"] == [kept]
+    assert scripted("gate", "../record.json").status == 1
+    repo.write("steelyard.toml", old + new)
+    done = scripted("gate", "../record.json")
+    assert done.status == 0
+    said = " ".join(done.text.split())
+    assert "accepted up to 60 % (sorts its output)" in said
+    assert "./program=60% (validates its input) is passed over: the baseline has it already" in said
+
+
 def test_the_work_tree_against_a_branch(scripted: ScriptedWorld, repo: Repo) -> None:
     done = scripted("compare", "--base", "main", *BUILT, "./program a b", "--json", "../record.json")
     assert done.status == 1
@@ -374,6 +398,17 @@ def test_a_build_of_several_lines_is_not_repeated_where_it_fails(scripted: Scrip
     *_, sentence, line = done.err.decode().splitlines()
     assert "does not build: its command failed with exit status 1; its log is " in sentence
     assert line == "  | no rule"
+
+
+@pytest.mark.usefixtures("repo")
+def test_of_a_failed_build_the_cause_is_shown_and_no_colour(scripted: ScriptedWorld) -> None:
+    build = "printf '\\033[31merror\\033[0m: %0300d: no host\\n\\033[0m\\033[0m\\n' 0; exit 1"
+    done = scripted("compare", "--base", "main", "--build", build, "./program")
+    *_, line = done.err.decode().splitlines()
+    assert line.startswith("  | error: 000")
+    assert line.endswith("0: no host")
+    assert " ... " in line
+    assert len(line) < 220
 
 
 def test_where_nothing_could_be_built_there_is_no_record_of_an_earlier_weighing(

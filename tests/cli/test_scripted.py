@@ -183,7 +183,7 @@ def test_what_was_killed_is_carried_on(scripted: ScriptedWorld) -> None:
     with pytest.raises(Killed):
         scripted("compare", "./old", "./old", "--pairs", "12")
     (journal,) = scripted.kept()
-    with Journal.carried_on(journal):  # while somebody measures it, nobody else can carry it on
+    with Journal.resumed(journal):  # while somebody measures it, nobody else can carry it on
         assert scripted("show", journal).err == b""
     said = scripted("show", journal).err.decode()
     assert said == f"steelyard: to carry on: steelyard compare --resume {journal}\n"

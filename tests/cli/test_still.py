@@ -18,7 +18,7 @@ import pytest
 from steelyard.cli.app import run
 from steelyard.design.world import World
 from steelyard.measure import still
-from steelyard.measure.foreground import NotExecutableError, _ended, run_in_foreground
+from steelyard.measure.foreground import NotExecutableError, _wait_for_end, run_in_foreground
 from steelyard.measure.native import CLOCK
 from steelyard.model.launch_spec import LaunchSpec
 from tests.tool import STEELYARD, Tool, ended, wait_until
@@ -228,7 +228,7 @@ def test_what_the_terminal_sends_to_the_command_too_is_not_sent_to_it_once_more(
     monkeypatch.setattr(signal, "sigtimedwait", heard)
     monkeypatch.setattr(os, "waitpid", lambda *_: next(ends))
     monkeypatch.setattr(os, "kill", lambda *what: sent.append(what))
-    assert _ended(7) == 0
+    assert _wait_for_end(7) == 0
     assert sent == [(7, signal.SIGTERM)]
 
 

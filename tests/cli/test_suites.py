@@ -355,7 +355,7 @@ def test_a_baseline_is_kept_also_where_nobody_reads_the_report_to_its_end(
         raise BrokenPipeError
 
     with monkeypatch.context() as patched:
-        patched.setattr(outcome, "_report", unread)
+        patched.setattr(outcome, "_print_report", unread)
         with pytest.raises(BrokenPipeError):
             scripted("run", "./old", "--launches", "20", "--save-baseline", "main")
     assert scripted("show", "main").status == 0

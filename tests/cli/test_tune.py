@@ -171,7 +171,7 @@ def test_tuning_that_is_interrupted_is_undone(
 ) -> None:
     kernel.at, kernel.happens, kernel.within = at, ctrl_c, "after"
     if at < 0:  # after all changes, before they are reported
-        monkeypatch.setattr(tuning, "changes", lambda *_, **__: ctrl_c())
+        monkeypatch.setattr(tuning, "show_changes", lambda *_, **__: ctrl_c())
     scripted("tune", "--cpu", "1")
     assert ends == [True]
 
@@ -199,7 +199,7 @@ def test_tuning_that_cannot_be_told_is_undone(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     before = contents(kernel.root)
-    monkeypatch.setattr(tuning, "changes", full)
+    monkeypatch.setattr(tuning, "show_changes", full)
     sentence = "No space left on device while the output was written; what was changed is put back"
     assert scripted.refuses("tune", status=3) == sentence
     assert contents(kernel.root) == before

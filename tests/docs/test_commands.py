@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.cli.app import command_line
 from steelyard.cli.manual import commands_of
-from steelyard.cli.spellings import respelt
+from steelyard.cli.spellings import normalised
 from tests.docs.pages import PAGES, ROOT, command_lines
 
 
@@ -32,7 +32,7 @@ def test_commands_and_options_of_a_page_are_there(page: Path) -> None:
             continue
         assert name in options(), name
         own = words[: words.index("--")] if "--" in words else words
-        given = {word.partition("=")[0] for word in respelt(own, options()[name]) if word.startswith("--")}
+        given = {word.partition("=")[0] for word in normalised(own, options()[name]) if word.startswith("--")}
         assert given <= options()[name], f"steelyard {name} {' '.join(words)}"
 
 

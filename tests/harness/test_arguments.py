@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steelyard.harness.arguments import ArgumentError, descriptor, request, separated
+from steelyard.harness.arguments import ArgumentError, descriptor, request, split_arguments
 
 RUN = {"protocol": "1", "run": "a", "loops": "10", "samples": "2", "seed": "5"}
 
@@ -22,7 +22,7 @@ def fd() -> Iterator[int]:
 
 
 def test_they_stand_anywhere_and_the_others_stay() -> None:
-    arguments, others = separated(["a.py", "--steelyard-run=x=y", "--name", "n", "--steelyard-list", "--steel"])
+    arguments, others = split_arguments(["a.py", "--steelyard-run=x=y", "--name", "n", "--steelyard-list", "--steel"])
     assert arguments == {"run": "x=y", "list": ""}
     assert others == ["a.py", "--name", "n", "--steel"]
 
@@ -33,13 +33,13 @@ def test_a_run() -> None:
 
 
 def test_others_before_it() -> None:
-    arguments, _ = separated(["--steelyard-before=3:a:b", "--steelyard-before=1:c"])
+    arguments, _ = split_arguments(["--steelyard-before=3:a:b", "--steelyard-before=1:c"])
     assert request(RUN | arguments).before == [("a:b", 3), ("c", 1)]
     assert request(RUN).before == []
 
 
 def test_several(fd: int) -> None:
-    arguments, _ = separated(["--steelyard-each=10:2:5:01:a:b", "--steelyard-each=3:1:0:1:c"])
+    arguments, _ = split_arguments(["--steelyard-each=10:2:5:01:a:b", "--steelyard-each=3:1:0:1:c"])
     found = request({"protocol": "1", "lockstep": str(fd)} | arguments)
     assert (found.name, found.names, found.socket) == (None, ["a:b", "c"], fd)
     one = found.each[0].alone(fd)

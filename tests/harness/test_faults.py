@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from steelyard.harness.faults import USAGE, BodyError, complain, fault, told
+from steelyard.harness.faults import USAGE, BodyError, complain, describe_error, fault
 
 FILES = {__file__: "bench_x.py"}
 
@@ -18,12 +18,12 @@ def test_the_innermost_line_in_the_user_s_files() -> None:
     with pytest.raises(ValueError, match="Expecting") as raised:
         parse()
     what = "JSONDecodeError: Expecting value: line 1 column 1 (char 0)"
-    assert told(raised.value, FILES) == f"bench_x.py:{parse.__code__.co_firstlineno + 1}: {what}"
-    assert told(raised.value, {}) == what
+    assert describe_error(raised.value, FILES) == f"bench_x.py:{parse.__code__.co_firstlineno + 1}: {what}"
+    assert describe_error(raised.value, {}) == what
 
 
 def test_no_message() -> None:
-    assert told(KeyError(), {}) == "KeyError"
+    assert describe_error(KeyError(), {}) == "KeyError"
 
 
 def test_a_traceback_begins_with_the_user_s_code(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,13 +43,13 @@ def test_a_message_that_fails_itself() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert told(BadError(), {}) == "BadError"
+    assert describe_error(BadError(), {}) == "BadError"
 
 
 def test_syntax_has_the_line_of_the_text() -> None:
     with pytest.raises(SyntaxError) as raised:
         compile("\nx = (", __file__, "exec")
-    assert told(raised.value, FILES) == "bench_x.py:2: SyntaxError: '(' was never closed"
+    assert describe_error(raised.value, FILES) == "bench_x.py:2: SyntaxError: '(' was never closed"
 
 
 def test_a_body_that_is_none_is_said_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:

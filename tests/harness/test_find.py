@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.harness.declare import bench_files, declarations
-from steelyard.harness.find import FindError, entries_of, entry_called, files_of
+from steelyard.harness.find import FindError, entries_of, files_of, find_entry
 from steelyard.harness.names import BadNameError
 from tests.harness.conftest import Write
 
@@ -105,14 +105,14 @@ def test_a_file_called_as_a_module_of_python_s(write: Write) -> None:
 def test_one_name_loads_its_file_only(write: Write, tmp_path: Path) -> None:
     write("bench(len)", "bench_a.py")
     write("raise SystemExit", "bench_b.py")
-    assert entry_called("bench_a.py::len", files_of([str(tmp_path)])).name == "bench_a.py::len"
+    assert find_entry("bench_a.py::len", files_of([str(tmp_path)])).name == "bench_a.py::len"
 
 
 @pytest.mark.parametrize("name", ["bench_a.py::lens", "bench_a.py::len ", "bench_a.py", "len", "", "bench_c.py::len"])
 def test_no_such_name(write: Write, name: str) -> None:
     files = files_of([str(write("bench(len)", "bench_a.py"))])
     with pytest.raises(FindError, match="no benchmark is called"):
-        entry_called(name, files)
+        find_entry(name, files)
 
 
 def test_two_of_one_name(write: Write) -> None:
@@ -124,7 +124,7 @@ def test_two_of_one_name(write: Write) -> None:
 def test_two_of_one_name_when_it_is_to_run(write: Write) -> None:
     files = files_of([str(write("bench(len)\nbench(len)"))])
     with pytest.raises(BadNameError, match="two benchmarks are called"):
-        entry_called("bench_x.py::len", files)
+        find_entry("bench_x.py::len", files)
 
 
 @pytest.mark.parametrize(

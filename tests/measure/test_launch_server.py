@@ -114,7 +114,7 @@ def test_what_came_of_a_launch_that_was_given_up_is_never_told_of_the_next(watch
 def test_a_server_that_is_stopped_with_its_guard_is_an_error_and_leaves_nothing(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "_MOST_LOOKS_STOPPED", 1)
+    monkeypatch.setattr(launch, "_MOST_POLLS_STOPPED", 1)
     guard = watched.server.parent()
     assert guard is not None
 
@@ -131,18 +131,18 @@ def test_a_server_that_is_stopped_with_its_guard_is_an_error_and_leaves_nothing(
 def test_a_launch_that_lasts_is_waited_for_and_told_of_in_seconds(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "_LONGEST_DEAF_MS", 2)
+    monkeypatch.setattr(launch, "_POLL_MS", 2)
     told: list[float] = []
     measured = watched.launcher.launch(sh(b"sleep 0.1; exit 3"), told.append)
     assert measured.exit_code == 3
-    assert len(told) > launch._MOST_LOOKS_STOPPED
+    assert len(told) > launch._MOST_POLLS_STOPPED
     assert told[:2] == [0.002, 0.004]
 
 
 def test_a_server_that_does_not_answer_in_time_is_an_error(
     script: Callable[[str, int], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "_MOST_LOOKS_LATE", 1)
+    monkeypatch.setattr(launch, "_MOST_POLLS_LATE", 1)
     server = Path(os.fsdecode(script("#!/bin/sh\necho '{}' >&0; exec cat > /dev/null\n", 0o755)))
     with Launcher(server) as launcher, pytest.raises(MeasurementError, match="does not answer"):
         launcher.launch(replace(SLEEPER, timeout_ns=1))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from steelyard.design.counting.functions import as_columns
 from steelyard.measure.count.profile import FunctionCost, Profile, Profiles, read_profile
 from steelyard.model.errors import MeasurementError
-from steelyard.stats.attribution import Function, attribute, shown
+from steelyard.stats.attribution import Function, attribute, first_rows
 from tests import builds
 from tests.c_programs import need_valgrind
 
@@ -379,7 +379,7 @@ def test_a_planted_change_is_the_first_row_and_all_of_it(programs: tuple[Path, P
     assert first.line > 0
     assert first.change > 0
     assert sum(row.change for row in rows) == change
-    some, rest = shown(rows, 1)
+    some, rest = first_rows(rows, 1)
     assert some[0].change + rest.change == change
     if tool == "callgrind":
         main = next(part for part in new.functions if part.name.removeprefix("prog::") in ("main", "main()"))

@@ -18,9 +18,9 @@ from steelyard.model.columns import (
     extended,
     highest,
     lowest,
-    packed_from,
-    picked,
-    places_of,
+    packed_integers,
+    positions_by_number,
+    values_at,
 )
 from steelyard.model.launches import Launches
 from steelyard.model.numbers import Count
@@ -30,7 +30,7 @@ small = st.integers(0, 3)
 
 @pytest.fixture(params=[0, 1000], ids=["as many", "as few"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_FEW", request.param)
+    monkeypatch.setattr(columns, "_FEWEST_FOR_NUMPY", request.param)
 
 
 def test_integers_are_packed_and_anything_else_is_a_list() -> None:
@@ -52,23 +52,23 @@ def test_the_ends_of_a_column() -> None:
 @given(st.lists(st.tuples(small, small, small), max_size=12), st.sampled_from([0, 1000]))
 def test_places_are_distinct(rows: list[tuple[int, int, int]], few: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "_FEW", few)
+        patch.setattr(columns, "_FEWEST_FOR_NUMPY", few)
         parts = [column_of(part) for part in zip(*rows, strict=True)] or [column_of([])] * 3
         assert are_distinct(*parts) == (len(set(rows)) == len(rows))
 
 
 @given(st.lists(st.integers(0, 4), max_size=20))
 def test_numbers_are_found_where_they_stand(numbers: list[int]) -> None:
-    found = [list(places) for places in places_of(column_of(numbers), 5)]
+    found = [list(places) for places in positions_by_number(column_of(numbers), 5)]
     assert found == [[place for place, one in enumerate(numbers) if one == wanted] for wanted in range(5)]
 
 
 def test_what_is_picked_is_packed_again() -> None:
     positions = np.array([2, 0])
-    assert picked(column_of([5, 6, 7]), positions) == array("q", [7, 5])
-    assert picked([None, 6, 7], positions) == [7, None]
-    assert picked([None, 6, 7], positions[:1]) == array("q", [7])
-    assert picked(column_of([]), positions[:0]) == array("q")
+    assert values_at(column_of([5, 6, 7]), positions) == array("q", [7, 5])
+    assert values_at([None, 6, 7], positions) == [7, None]
+    assert values_at([None, 6, 7], positions[:1]) == array("q", [7])
+    assert values_at(column_of([]), positions[:0]) == array("q")
 
 
 # --- validation
@@ -91,9 +91,9 @@ def outcome(kind: TypeAdapter[Any], told: Any) -> list[Any] | str:
 @pytest.mark.usefixtures("size")
 def test_a_column_is_taken_and_refused_as_a_list_is(told: Any) -> None:
     plain: TypeAdapter[Any] = TypeAdapter(list[Count])
-    packed: TypeAdapter[Any] = TypeAdapter(Annotated[list[Count], packed_from(0)])
+    packed: TypeAdapter[Any] = TypeAdapter(Annotated[list[Count], packed_integers(0)])
     assert outcome(packed, told) == outcome(plain, told)
-    plain, packed = TypeAdapter(list[Count | None]), TypeAdapter(Annotated[list[Count | None], packed_from(0)])
+    plain, packed = TypeAdapter(list[Count | None]), TypeAdapter(Annotated[list[Count | None], packed_integers(0)])
     assert outcome(packed, told) == outcome(plain, told)
 
 

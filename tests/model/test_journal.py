@@ -237,7 +237,7 @@ def test_a_pair_that_is_set_aside_was_only_tried(path: Path) -> None:
 
 def test_a_pair_that_was_to_be_tried_and_was_disturbed_is_disturbed(path: Path) -> None:
     write(path, [row(1, 0, role=TRIED), row(1, 1, role=TRIED), row(2, 0, role=TRIED), row(2, 1, role=TRIED)])
-    with Journal.carried_on(path) as journal:
+    with Journal.resumed(path) as journal:
         journal.discard(0, 1)
     assert list(load(path).launches.role) == [DISTURBED, DISTURBED, TRIED, TRIED]
 
@@ -294,11 +294,11 @@ def test_a_journal_cut_anywhere_is_a_record_of_the_whole_rows_before_the_cut(cut
 @pytest.mark.parametrize("torn", [0, 60, (1 << 16) - 1, 1 << 16, 200_000])
 def test_what_a_kill_left_of_a_last_line_is_cut_off_and_all_else_stays(path: Path, torn: int) -> None:
     path.write_bytes(WHOLE + b"[" * torn)
-    with Journal.carried_on(path) as journal:
+    with Journal.resumed(path) as journal:
         assert path.read_bytes() == WHOLE
         assert is_being_measured(path)
         with pytest.raises(UsageError, match="still being measured"):
-            Journal.carried_on(path)
+            Journal.resumed(path)
         journal.append(ROWS[0])
     assert path.read_bytes() == WHOLE + LINES[1]
     assert not is_being_measured(path)
@@ -434,10 +434,10 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
     path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path.write_bytes(mixed(40))
-    monkeypatch.setattr(journal_module, "_ROWS", re.compile(rb"\Z."))  # matches nothing
+    monkeypatch.setattr(journal_module, "_LAUNCH_LINES", re.compile(rb"\Z."))  # matches nothing
     alone = load(path)
     monkeypatch.undo()
-    monkeypatch.setattr(journal_module, "_AT_ONCE", at_once)
+    monkeypatch.setattr(journal_module, "_BATCH_BYTES", at_once)
     assert load(path) == alone
     assert len(alone.launches) == 40
     assert len(alone.launches.samples) == 40

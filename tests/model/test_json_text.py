@@ -59,22 +59,22 @@ def outcome(read: Any, text: bytes) -> str:
 
 @pytest.fixture
 def always_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text, "_LONG", 0)
+    monkeypatch.setattr(json_text, "_LONG_TEXT_BYTES", 0)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_long_and_short_texts_are_read_alike(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     short = outcome(parse, text), outcome(lambda text: parse_anything(text, bytes.decode), text)
-    monkeypatch.setattr(json_text, "_LONG", 0)
+    monkeypatch.setattr(json_text, "_LONG_TEXT_BYTES", 0)
     assert (outcome(parse, text), outcome(lambda text: parse_anything(text, bytes.decode), text)) == short
 
 
 @pytest.mark.parametrize("number", [b"1e400", b"1E+00400", b"9" * 310 + b".0"])
 def test_a_number_beyond_all_floats_is_found_anywhere_in_a_long_text(number: bytes) -> None:
-    many = [b"0.125e-3"] * (json_text._LONG // 10)
+    many = [b"0.125e-3"] * (json_text._LONG_TEXT_BYTES // 10)
     for place in (0, len(many) // 2, len(many)):
         text = b"[" + b", ".join([*many[:place], number, *many[place:]]) + b"]"
-        assert len(text) > json_text._LONG
+        assert len(text) > json_text._LONG_TEXT_BYTES
         with pytest.raises(ValueError, match="is no number"):
             parse(text)
 

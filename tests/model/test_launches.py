@@ -11,7 +11,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, timed
 from steelyard.model.numbers import NUMBERS
-from steelyard.model.rows import COLUMNS, IN_TANDEM, LaunchRow, Sample, knows_waits, tells_active, waited_ns
+from steelyard.model.rows import COLUMNS, IN_TANDEM, LaunchRow, Sample, is_active_known, knows_waits, waited_ns
 from tests.model.samples import DISTURBED, USED, WARM_UP, row
 
 ALONE = row()
@@ -101,7 +101,7 @@ def test_active_of_more_than_the_main_thread_is_without_what_all_of_it_lost() ->
 
 @pytest.mark.parametrize(("launch", "waited"), [(ALONE, 400_000), (FOLLOWED, 1_000_000), (HELPED, None)])
 def test_whether_it_is_known_what_a_launch_waited(launch: LaunchRow, waited: int | None) -> None:
-    assert knows_waits(launch) == tells_active(launch) == (waited is not None)
+    assert knows_waits(launch) == is_active_known(launch) == (waited is not None)
     assert waited_ns(launch) == (waited or launch.delay_ns)
     assert of(launch).metric("active").tolist() == pytest.approx([10_000_000 - (waited or np.nan)], nan_ok=True)
 

@@ -11,11 +11,15 @@ import jsonschema
 import pytest
 
 from steelyard.model.errors import UsageError
+from steelyard.model.limits import Accepted
 from steelyard.model.project import ProjectFile, schema
-from steelyard.model.project_file import Project, load_project
+from steelyard.model.project_file import Project, accepted_in, load_project
 
 SHIPPED = json.loads((resources.files("steelyard.model") / "project.schema.json").read_text())
 TARGET = '[[target]]\nname = "a"\ncommand = "./a"\n'
+# A slowdown that is accepted, but for its reason; then also for its change.
+ACCEPTED = "[[gate.accepted]]\nbenchmark = 'a'\nchange = '12%'\n"
+CHANGED = "[[gate.accepted]]\nbenchmark = 'a'\nreason = 'b'\n"
 
 
 def said(folder: Path, text: str, name: str = "steelyard.toml") -> Project:
@@ -82,7 +86,7 @@ max-slower = "5%"
         ("[build]\nharness = 'go'\n", "2: [build] has no 'harness': it belongs in [[target]]"),
         (
             "[gate]\nxyz = 1\n",
-            "2: [gate] has no 'xyz': it may have max-slower, strict, require; see steelyard docs config",
+            "2: [gate] has no 'xyz': it may have max-slower, strict, require, accepted; see steelyard docs config",
         ),
         ("[compare]\n\nmargin = 0.01\n", '3: margin 0.01 has to say its unit: write for example "1%"'),
         ("[compare]\nmargin = '99%'\n", "2: margin 99 is out of range: 0.001% to 50%"),
@@ -143,10 +147,42 @@ max-slower = "5%"
         ("[build]\nenvironment = ['=x']\n", "2: environment '=x' names no variable"),
         (f"{TARGET}environment = ['GITHUB_TOKEN']\n", "4: GITHUB_TOKEN looks like a secret"),
         ("[build]\nenvironment = ['A', 'NPM_AUTH']\n", "2: NPM_AUTH looks like a secret"),
+        (ACCEPTED, '1: [[gate.accepted]] lacks its reason: add reason = "..."'),
+        (CHANGED, '1: [[gate.accepted]] lacks its change: add change = "..."'),
+        (f"{ACCEPTED}reason = ' '\n", "4: reason has to be a text that can be seen"),
+        (f"{ACCEPTED}reason = 3\n", "4: reason has to be a text in quotes"),
+        (f'{ACCEPTED}reason = "a\\nb"\n', "4: reason has to be one line of at most 200 characters"),
+        (f"{ACCEPTED}reason = '{'a' * 201}'\n", "4: reason has to be one line of at most 200 characters"),
+        (f"{ACCEPTED}resaon = 'b'\n", "4: [[gate.accepted]] has no 'resaon': did you mean 'reason'?"),
+        (f"{ACCEPTED}reason = 'b'\nxyz = 1\n", "5: [[gate.accepted]] has no 'xyz': it may have benchmark, change, "),
+        (f"{ACCEPTED}reason = 'b'\nmargins = 1\n", "5: [[gate.accepted]] has no 'margins': it belongs in [compare]"),
+        (f"{ACCEPTED}reason = 'b'\nmetric = 'speed'\n", "5: metric 'speed' is not known: choose from active, wall"),
+        *(
+            (f"{CHANGED}change = {wrong}\n", f"4: change{shown} has to be a text with its unit: write for example ")
+            for wrong, shown in (("12", " 12"), ("0.12", " 0.12"), ("'12'", " '12'"), ("true", ""), ("[1]", ""))
+        ),
+        (f"{CHANGED}change = 'x%'\n", "4: change 'x%' is not a percentage"),
+        (f"{CHANGED}change = '0%'\n", "4: change 0 is out of range: 0.001% to 1,000%"),
+        ("[gate.accepted]\nbenchmark = 'a'\n", "1: each accepted slowdown is a table of its own: write [[gate.accep"),
+        ("[gate]\naccepted = ['a']\n", "2: each accepted slowdown is a table of its own: write [[gate.accepted]] abo"),
+        ("[gate]\nreason = 'a'\n", "2: [gate] has no 'reason': it belongs in [[gate.accepted]]"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_with_its_line(tmp_path: Path, text: str, sentence: str) -> None:
     assert refused(tmp_path, text).startswith(f"steelyard.toml:{sentence}")
+
+
+def test_slowdowns_that_are_accepted(tmp_path: Path) -> None:
+    text = f"{ACCEPTED}reason = ' validates its input '\n{CHANGED}change = '0.5 %'\nmetric = 'instructions'\n"
+    both = [
+        Accepted(above=0.12, benchmark="a", reason="validates its input"),
+        Accepted(above=0.005, benchmark="a", reason="b", metric="instructions"),
+    ]
+    assert [one.limit() for one in said(tmp_path, text).gate.accepted] == both
+    assert accepted_in(tmp_path) == both
+    for damaged in (f"{text}x", f"{text}[bild]\n", ""):
+        (tmp_path / "steelyard.toml").write_text(damaged)
+        assert accepted_in(tmp_path) == []
 
 
 def test_the_first_of_several_mistakes_is_named(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_the_limit_that_binds_is_the_one_to_raise() -> None:
     assert by_pairs.endswith(": --pairs 340")
     by_both = budgets.budget(UNDECIDED, Settings(pairs=100, max_time_s=3), "futile")
     assert by_both.endswith(": --pairs 340 --max-time 9")
-    of_a_part = budgets.budget(UNDECIDED, Settings(max_time_s=1), "time", of_a_part=True)
+    of_a_part = budgets.budget(UNDECIDED, Settings(max_time_s=1), "time", is_of_part=True)
     assert "; with some to spare, given to its part: --max-time " in of_a_part
     unbound = budgets.budget(UNDECIDED, Settings(max_time_s=60), "futile")
     assert "--" not in unbound
@@ -99,8 +99,8 @@ def test_no_budget_mends_what_the_control_found() -> None:
         said = "the control alarmed, and no budget mends that (see the note)"
         assert budgets.budget(one, SETTINGS, "time") == said
         assert budgets.budget_of_all([one], record) == [said]
-        assert budgets.way_on([one], record) is None
-        assert budgets.pointed_at(one) == [alarm]
+        assert budgets.option_to_continue([one], record) is None
+        assert budgets.findings_with_notes(one) == [alarm]
         assert sentences.explanation(one, SETTINGS, "time") == ["nothing is ruled out", said]
 
 

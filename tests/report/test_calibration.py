@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from steelyard.model.calibration import Calibration, LastLevel
-from steelyard.report.calibration import CHART_COLUMNS, caution, chart, furthest, show, svg
+from steelyard.report.calibration import CHART_COLUMNS, caution, chart, show, svg, worst_point_sentence
 from tests.calibrations import calibration, pattern_fit, point
 
 from .records import flat, on_screen
@@ -55,9 +55,9 @@ def test_times_that_hardly_vary_are_told() -> None:
 def test_the_point_that_is_off_most_is_named() -> None:
     one = point("chase", 100.0, l1=20, ram=0)
     made = calibration(points=[point("chase", 4.0), one])
-    assert furthest(made) == "chase over 7.797 KiB: 100 ns measured, 4 ns predicted"
+    assert worst_point_sentence(made) == "chase over 7.797 KiB: 100 ns measured, 4 ns predicted"
     zero = one.model_copy(update={"l1": 0.0, "size_bytes": 2048})
-    assert "over 2.000 KiB" in furthest(calibration(points=[one, zero]))
+    assert "over 2.000 KiB" in worst_point_sentence(calibration(points=[one, zero]))
 
 
 def test_how_much_of_the_last_level_is_there_is_said() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.model.soundness import Allocating, Looked, Soundness
-from steelyard.report.check import soundness
+from steelyard.report.check import show_soundness
 from tests.report.records import on_screen
 
 
@@ -37,7 +37,7 @@ def printed(
         looked=list(found),
         allocating=list(allocating),
     )
-    text = on_screen(lambda console: soundness(console, report), width)
+    text = on_screen(lambda console: show_soundness(console, report), width)
     assert all(len(line) <= width and line == line.rstrip() for line in text.splitlines())
     return text
 

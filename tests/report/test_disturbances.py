@@ -33,13 +33,19 @@ def test_noise_ends_with_who_was_beside() -> None:
 
 def test_where_not_all_were_watched_it_is_said_of_how_many_it_is_told() -> None:
     """After a weighing was killed and carried on; otherwise the number of launches stands for all."""
-    assert disturbances.beside([program("make", 60)], 66, waited=True) == "make ran beside all 60 watched launches"
-    assert disturbances.beside([program("make", 60)], 60, waited=True) == "make ran beside all 60 launches"
+    assert (
+        disturbances.disturbers_sentence([program("make", 60)], 66, has_waited=True)
+        == "make ran beside all 60 watched launches"
+    )
+    assert (
+        disturbances.disturbers_sentence([program("make", 60)], 60, has_waited=True)
+        == "make ran beside all 60 launches"
+    )
 
 
 def test_of_many_the_first_are_named() -> None:
     many = [program("make", 60), CC1PLUS, program("[kswapd0]", 5), program("rsync", 4), program("cron", 3)]
-    told = disturbances.beside(many, 60, waited=True)
+    told = disturbances.disturbers_sentence(many, 60, has_waited=True)
     assert told == "make ran beside all 60 launches, cc1plus ran beside 14, [kswapd0] ran beside 5 and 2 more"
 
 
@@ -59,34 +65,40 @@ def test_of_many_the_first_are_named() -> None:
 def test_what_is_no_program_is_said_in_words(kind: Kind, said: str) -> None:
     name = "the timer" if kind == "interrupts" else ""
     assert (
-        disturbances.beside([Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], 60, waited=False) == said
+        disturbances.disturbers_sentence(
+            [Disturber(kind=kind, name=name, launches=9, of=60, share=0.6)], 60, has_waited=False
+        )
+        == said
     )
 
 
 def test_any_name_is_fit_to_print() -> None:
-    told = disturbances.beside([program("\x1b[2J" + "x" * 500, 60)], 60, waited=True)
+    told = disturbances.disturbers_sentence([program("\x1b[2J" + "x" * 500, 60)], 60, has_waited=True)
     assert told is not None
     assert told.isprintable()
     assert len(told) < 90
 
 
 def test_what_does_not_matter_is_not_said() -> None:
-    assert disturbances.beside([], 60, waited=True) is None
-    assert disturbances.beside([program("cron", 2)], 60, waited=True) is None
-    assert disturbances.beside([program("cron", 40, share=0.2)], 60, waited=False) is None
-    assert disturbances.beside([program("cron", 40, share=0.2)], 60, waited=True) is not None
-    assert disturbances.beside([program("make", 40, share=0.9)], 60, waited=False) is not None
+    assert disturbances.disturbers_sentence([], 60, has_waited=True) is None
+    assert disturbances.disturbers_sentence([program("cron", 2)], 60, has_waited=True) is None
+    assert disturbances.disturbers_sentence([program("cron", 40, share=0.2)], 60, has_waited=False) is None
+    assert disturbances.disturbers_sentence([program("cron", 40, share=0.2)], 60, has_waited=True) is not None
+    assert disturbances.disturbers_sentence([program("make", 40, share=0.9)], 60, has_waited=False) is not None
 
 
 def test_what_makes_one_launch_many_times_as_long_is_said_of_a_single_one() -> None:
     still = Disturber(kind="still", launches=1, of=60, share=0.9)
-    assert disturbances.beside([still], 60, waited=False) == "this command stood still during 1 of 60 launches"
+    assert (
+        disturbances.disturbers_sentence([still], 60, has_waited=False)
+        == "this command stood still during 1 of 60 launches"
+    )
 
 
 def test_several_benchmarks_are_told_of_together() -> None:
     first = verdict(disturbers=[program("make", 10, of=20, share=0.4), program("cron", 9, of=20)])
     second = verdict(disturbers=[program("make", 20, of=20, share=1.0)])
     unwatched = verdict()
-    together = disturbances.together([first, second, unwatched])
+    together = disturbances.combined_disturbers([first, second, unwatched])
     assert [(one.name, one.launches, one.of) for one in together] == [("make", 30, 106), ("cron", 9, 106)]
     assert together[0].share == pytest.approx(0.8)

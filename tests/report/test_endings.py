@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.report.endings import how_it_ended_badly, how_it_failed, line_that_tells, way_to_fail
+from steelyard.report.endings import failure_text, first_failure_line, how_it_failed, how_status_failed
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,13 @@ from steelyard.report.endings import how_it_ended_badly, how_it_failed, line_tha
 )
 def test_a_signal_has_its_name_and_what_it_means_wherever_it_is_said(signal: int, said: str) -> None:
     """A bare number would have to be looked up."""
-    assert way_to_fail(None, signal) == said
-    assert how_it_failed(None, signal) == how_it_ended_badly(-signal) == f"was killed by {said}"
+    assert failure_text(None, signal) == said
+    assert how_it_failed(None, signal) == how_status_failed(-signal) == f"was killed by {said}"
 
 
 def test_an_exit_status_is_said() -> None:
     """There is none if it ended well."""
-    assert way_to_fail(3, None) == "exit status 3"
+    assert failure_text(3, None) == "exit status 3"
     assert how_it_failed(3, None) == "failed with exit status 3"
     assert how_it_failed(0, None) is None
 
@@ -37,8 +37,8 @@ def test_what_tells_of_a_failure_is_told_from_what_programs_warn_of() -> None:
         "   Compiling thiserror v1.0.2",
         "==7== ERROR SUMMARY: 0 errors from 0 contexts",
     ]
-    assert line_that_tells(warned) is None
-    assert line_that_tells([*warned, "sort: cannot read: in: Permission denied"]) is not None
+    assert first_failure_line(warned) is None
+    assert first_failure_line([*warned, "sort: cannot read: in: Permission denied"]) is not None
     said = ("Usage: prog FILE", "temporary failure in name resolution", "Connection refused", "KeyError: 'in'")
     for line in (*said, "bash: warning: setlocale: LC_ALL: cannot change locale (xx)"):
-        assert line_that_tells([line]) == line
+        assert first_failure_line([line]) == line

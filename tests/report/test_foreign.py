@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.unpaired.foreign import compare_foreign
-from steelyard.report.foreign import diff_markdown, direction, value
+from steelyard.report.foreign import diff_markdown, direction, value_text
 from tests.foreign import foreign_results, processes
 
 
@@ -23,7 +23,7 @@ from tests.foreign import foreign_results, processes
     ],
 )
 def test_a_value_in_its_unit(amount: float, unit: str, text: str) -> None:
-    assert value(amount, unit) == text
+    assert value_text(amount, unit) == text
 
 
 def test_directions() -> None:

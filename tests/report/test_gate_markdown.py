@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from steelyard.model.derived import Derived
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.kept import Finding, VerdictName
-from steelyard.model.limits import Limits
+from steelyard.model.limits import Accepted, Limits
 from steelyard.report import gate_markdown, junit, openmetrics
 from tests.report.records import verdict, weighing
 
@@ -59,6 +60,17 @@ def test_what_weighs_most_is_kept() -> None:
     assert (rows(page, "slower"), rows(page, "undecided")) == (20, 20)
     assert 0 < rows(page, "same") < 200
     assert f"_{200 - rows(page, 'same')} more verdicts left out here" in page
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 60), st.text(st.characters(), max_size=200))
+def test_a_page_fits_whatever_is_accepted(number: int, reason: str) -> None:
+    entry = Accepted(above=0.5, benchmark="*", reason=reason)
+    slower = [replace(one, standing="accepted", accepted=entry) for one in many("slower", number)]
+    page = gate_markdown.page(report(*slower), "x", gate_markdown.FEWEST_BYTES)
+    assert len(page.encode()) <= gate_markdown.FEWEST_BYTES
+    assert rows(page, "slower") + left_out(page) == number
+    assert {line.count("|") for line in page.splitlines() if line.startswith("|")} <= {9}
 
 
 def test_what_failed_is_said_once() -> None:

@@ -7,13 +7,52 @@ from dataclasses import replace
 import pytest
 
 from steelyard.model.derived import Derived, SuiteMean, Verdict
-from steelyard.model.gate import GateReport, Judged
+from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.launches import Launches
-from steelyard.model.limits import Limit, Limits
+from steelyard.model.limits import Accepted, Limit, Limits
 from steelyard.model.records import StopReason
 from steelyard.model.settings import Settings
 from steelyard.report import gate_markdown, gate_terminal, gate_words
 from tests.report.records import LEANING, SLOWER, UNDECIDED, flat, on_screen, row, verdict, weighing
+
+ACCEPTED = Accepted(above=0.03, benchmark="sort", reason="checks")
+
+
+def test_what_may_be_more_than_was_accepted_is_told_so_with_the_reason() -> None:
+    of = verdict(verdict="slower", change=0.02, interval=(0.01, 0.04))
+    one = Judged("a.json", weighing(), of, None, "open", deciding=True, reason="decided", accepted=ACCEPTED)
+    assert gate_words.why_open(one) == (
+        "the interval reaches above the 3 % that are accepted (checks), but the estimate does not; a change of 0.71 % "
+        "would have been found 9 times out of 10; its weighing ended by another margin: with --margin 3% it goes on "
+        "until that is decided"
+    )
+    said = flat(on_screen(lambda console: gate_terminal.show(console, report_of(one)), 100))
+    assert said.count("(checks)") == 1
+    assert "nothing was found above its limit, and 1 of 1 verdict stayed open" in said
+
+
+def test_the_headline_counts_what_is_accepted_whatever_the_answer_is() -> None:
+    def judged(standing: Standing) -> Judged:
+        held = ACCEPTED if standing == "accepted" else None
+        return Judged("a.json", weighing(), SLOWER, None, standing, deciding=True, reason=None, accepted=held)
+
+    cases: tuple[tuple[tuple[Standing, ...], str], ...] = (
+        ((), "1 slower and accepted, and nothing else was found above its limit, 1 verdict"),
+        (
+            ("open",),
+            "1 slower and accepted, and nothing else was found above its limit, and 1 of 2 verdicts stayed open",
+        ),
+        (("above",), "1 of 2 verdicts is above its limit: sort, +1.02 % [+0.61 %, +1.40 %]; 1 slower and accepted"),
+    )
+    for beside, said in cases:
+        assert gate_words.headline(report_of(judged("accepted"), *map(judged, beside))) == said
+    assert gate_words.methods(report_of(judged("accepted")))[-1] == (
+        "the gate fails where the verdict is slower, except for what is accepted"
+    )
+
+
+def report_of(*judged: Judged) -> GateReport:
+    return GateReport(Limits(), ["a.json"], [judged[0].weighing], list(judged))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +80,7 @@ from tests.report.records import LEANING, SLOWER, UNDECIDED, flat, on_screen, ro
 )
 def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, above: float, why: str) -> None:
     one = Judged("a.json", weighing(), of, Limit(above=above), "open", deciding=True, reason="time")
-    assert gate_words.why_open(one, alone=False) == why
+    assert gate_words.why_open(one, is_alone=False) == why
 
 
 @pytest.mark.parametrize(
@@ -72,7 +111,7 @@ def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
 
 def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:
     one = Judged("a.json", weighing(), SLOWER, None, "above", deciding=True, reason="time")
-    assert "limit" not in gate_words.why_open(one, alone=False)
+    assert "limit" not in gate_words.why_open(one, is_alone=False)
 
 
 def test_the_method_tells_all_margins() -> None:

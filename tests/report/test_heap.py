@@ -25,7 +25,7 @@ def watched(*launches: HeapLaunch, **options: Any) -> Weighing:
 
 
 def shown(record: Weighing | Run, width: int = 100) -> list[str]:
-    lines = on_screen(lambda console: heap.rows(Sheet(console), record), width).splitlines()
+    lines = on_screen(lambda console: heap.show(Sheet(console), record), width).splitlines()
     assert all(cell_len(line) <= width for line in lines)
     return lines
 

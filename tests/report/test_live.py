@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from steelyard.model.progress import GOES_ON, Progress
-from steelyard.report.live import LiveLine, fit
+from steelyard.report.live import LiveLine, progress_text
 
 WIPE = "\r\x1b[J"
 END = "\x1b[K\x1b[J"
@@ -43,11 +43,11 @@ def test_the_line_tells_pairs_estimate_and_time_left() -> None:
 
 def test_before_anything_is_measured_it_says_that_the_first_launch_runs() -> None:
     first = Progress("sort", 0, None, is_first=True)
-    assert fit(first, "sort", 80) == "the first launch runs"
+    assert progress_text(first, "sort", 80) == "the first launch runs"
     limited = replace(first, seconds_left=150.0)
-    assert fit(limited, "sort", 80) == "the first launch runs, for 2 min 30 s at most"
-    assert fit(limited, "sort", 40) == "the first launch runs"
-    assert cell_len(fit(first, "sort", 12)) <= 12
+    assert progress_text(limited, "sort", 80) == "the first launch runs, for 2 min 30 s at most"
+    assert progress_text(limited, "sort", 40) == "the first launch runs"
+    assert cell_len(progress_text(first, "sort", 12)) <= 12
 
 
 COUNTING = Progress("sort", 1, 4, seconds_left=180.0, noun="count", side="candidate", lasted_s=40.0)
@@ -67,9 +67,9 @@ def test_a_command_that_lasts_is_told_of_until_it_ends() -> None:
         line(WAIT)
         line(replace(WAIT, waited_s=0.0))
         assert out.getvalue().rpartition("\r")[2] == drawn
-    assert cell_len(fit(WAIT, WAIT.benchmark, 56)) <= 56
-    assert fit(WAIT, "--setup ./with/a/long/name", 56).endswith(" has run for 12 s, and has no time limit")
-    assert cell_len(fit(WAIT, WAIT.benchmark, 12)) <= 12
+    assert cell_len(progress_text(WAIT, WAIT.benchmark, 56)) <= 56
+    assert progress_text(WAIT, "--setup ./with/a/long/name", 56).endswith(" has run for 12 s, and has no time limit")
+    assert cell_len(progress_text(WAIT, WAIT.benchmark, 12)) <= 12
 
 
 def test_in_a_log_that_is_said_once_of_each() -> None:
@@ -127,7 +127,7 @@ def test_a_log_is_told_nothing_of_that() -> None:
 
 
 def test_where_the_time_is_too_short_for_any_there_is_no_limit_of_pairs() -> None:
-    assert fit(Progress("sort", 0, 0, seconds_left=4.0), "sort", 80) == "sort  0 pairs  4 s left"
+    assert progress_text(Progress("sort", 0, 0, seconds_left=4.0), "sort", 80) == "sort  0 pairs  4 s left"
 
 
 def test_it_is_wiped_at_exit_even_when_interrupted() -> None:
@@ -235,10 +235,10 @@ def test_it_never_breaks_the_line(
 
 
 def test_twenty_columns_keep_what_matters() -> None:
-    shown = fit(PROGRESS, "sort", 19)
+    shown = progress_text(PROGRESS, "sort", 19)
     assert "33/252" in shown
     assert "+1.02 %" in shown
 
 
 def test_a_run_counts_launches() -> None:
-    assert "3 launches" in fit(Progress("x", 3, None, noun="launch"), "x", 80)
+    assert "3 launches" in progress_text(Progress("x", 3, None, noun="launch"), "x", 80)

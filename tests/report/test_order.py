@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from steelyard.model.derived import Derived
-from steelyard.report.order import in_order, sorts
+from steelyard.report.order import can_sort, sorted_by
 from tests.report.records import FASTER, NOTHING, SAME, SLOWER, SUMMARY, verdict
 
 NAMED = [
@@ -14,7 +14,7 @@ CONTROL = verdict(control=True, benchmark="control", index=9, change=9.0)
 
 
 def names(by: str) -> str:
-    found = in_order(Derived(verdicts=[CONTROL, *NAMED]), by).verdicts
+    found = sorted_by(Derived(verdicts=[CONTROL, *NAMED]), by).verdicts
     return "".join(one.benchmark for one in found)
 
 
@@ -33,13 +33,13 @@ def test_by_verdict_slower_is_first() -> None:
 def test_all_metrics_of_a_benchmark_stay_together() -> None:
     beside = [one.model_copy(update={"metric": "max_rss", "change": -one.index}) for one in NAMED]
     mixed = [each for pair in zip(NAMED, beside, strict=True) for each in pair]
-    found = in_order(Derived(verdicts=mixed), "change").verdicts
+    found = sorted_by(Derived(verdicts=mixed), "change").verdicts
     assert [one.benchmark for one in found] == [*"eeccddaabb"]
     assert [one.metric for one in found] == ["active", "max_rss"] * 5
 
 
 def test_a_run_has_names_alone() -> None:
     runs = Derived(summaries=[SUMMARY.model_copy(update={"benchmark": name}) for name in "ba"])
-    assert [one.benchmark for one in in_order(runs, "name").summaries] == ["a", "b"]
-    assert sorts(runs, "name")
-    assert not sorts(runs, "change")
+    assert [one.benchmark for one in sorted_by(runs, "name").summaries] == ["a", "b"]
+    assert can_sort(runs, "name")
+    assert not can_sort(runs, "change")

@@ -28,7 +28,7 @@ def weighed(*sizes: str, **told: tuple[str, float, tuple[float, float] | None]) 
 
 
 def printed(record: Weighing, verdicts: list[Verdict], width: int = 80) -> str:
-    return on_screen(lambda console: ranking.rows(Sheet(console), record, verdicts), width)
+    return on_screen(lambda console: ranking.show(Sheet(console), record, verdicts), width)
 
 
 FAST = ("faster", -0.4, (-0.42, -0.38))

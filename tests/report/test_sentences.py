@@ -38,9 +38,9 @@ def test_the_evidence_has_change_interval_confidence_pairs_and_seconds() -> None
 
 
 def test_few_pairs_lean_and_rule_nothing_out() -> None:
-    assert sentences.excluded(TOO_FEW, SETTINGS) == "nothing is ruled out; leans towards slower"
+    assert sentences.what_is_ruled_out(TOO_FEW, SETTINGS) == "nothing is ruled out; leans towards slower"
     small = verdict(verdict="undecided", change=-0.001, interval=None)
-    assert sentences.excluded(small, SETTINGS) == "nothing is ruled out; leans towards same"
+    assert sentences.what_is_ruled_out(small, SETTINGS) == "nothing is ruled out; leans towards same"
 
 
 def test_a_side_names_its_median_and_one_launch_does_not_vary() -> None:
@@ -82,29 +82,31 @@ def test_a_real_but_small_change_is_told_from_none() -> None:
 
 
 def test_undecided_says_what_it_excludes() -> None:
-    text = sentences.excluded(UNDECIDED, SETTINGS)
+    text = sentences.what_is_ruled_out(UNDECIDED, SETTINGS)
     assert text is not None
     assert "not slower by more than 1.20 %, not faster by more than 0.40 %" in text
 
 
 def test_undecided_that_excludes_no_change_says_on_which_side_it_is() -> None:
-    wide = sentences.excluded(verdict(verdict="undecided", interval=(-0.99, 40.0)), SETTINGS)
+    wide = sentences.what_is_ruled_out(verdict(verdict="undecided", interval=(-0.99, 40.0)), SETTINGS)
     assert wide is not None
     assert wide.startswith("nothing is ruled out yet")
-    slower = sentences.excluded(LEANING, SETTINGS)
-    faster = sentences.excluded(verdict(verdict="undecided", change=-0.0042, interval=(-0.008, -0.001)), SETTINGS)
+    slower = sentences.what_is_ruled_out(LEANING, SETTINGS)
+    faster = sentences.what_is_ruled_out(
+        verdict(verdict="undecided", change=-0.0042, interval=(-0.008, -0.001)), SETTINGS
+    )
     assert slower is not None
     assert faster is not None
     assert slower.startswith("slower by at least 0.10 %, at most 0.80 %")
     assert "which straddles your margin of 0.5 %" in slower
     assert faster.startswith("faster by at least 0.10 %, at most 0.80 %")
-    barely = sentences.excluded(verdict(verdict="undecided", interval=(1e-12, 0.008)), SETTINGS)
+    barely = sentences.what_is_ruled_out(verdict(verdict="undecided", interval=(1e-12, 0.008)), SETTINGS)
     assert barely is not None
     assert barely.startswith("slower, at most 0.80 %, which")
 
 
 def test_an_unbounded_interval_rules_nothing_out() -> None:
-    text = sentences.excluded(verdict(verdict="undecided", interval=(-0.1, math.inf)), SETTINGS)
+    text = sentences.what_is_ruled_out(verdict(verdict="undecided", interval=(-0.1, math.inf)), SETTINGS)
     assert text is not None
     assert "nothing is ruled out" in text
     assert "inf" not in text

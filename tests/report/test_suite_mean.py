@@ -4,7 +4,7 @@ from steelyard.model.derived import Derived, SuiteMean
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.report import markdown, terminal
-from steelyard.report.suite_mean import of_apart, of_each_metric
+from steelyard.report.suite_mean import of_each_metric, of_unpaired
 from tests.report.records import on_screen, verdict, weighing
 
 NAMES = ("parse", "emit", "sort")
@@ -35,8 +35,8 @@ def test_each_of_several_metrics_is_named() -> None:
 
 
 def test_of_what_was_measured_apart_it_says_how_sure_it_is() -> None:
-    assert of_apart([MEAN], "if so") == ["geometric mean of 3 benchmarks: +1.02 % [+0.70 %, +1.32 %] if so"]
-    assert [line.split(":")[0] for line in of_apart([MEAN, OF_CPU], "if so")] == ["active", "cpu"]
+    assert of_unpaired([MEAN], "if so") == ["geometric mean of 3 benchmarks: +1.02 % [+0.70 %, +1.32 %] if so"]
+    assert [line.split(":")[0] for line in of_unpaired([MEAN, OF_CPU], "if so")] == ["active", "cpu"]
 
 
 def test_terminal_and_markdown_have_it() -> None:

@@ -15,9 +15,9 @@ from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.report import figures, terminal
-from steelyard.report.sentences import not_strict
+from steelyard.report.sentences import status_sentence
 from steelyard.report.strip import ZERO
-from steelyard.report.verdicts import open_end
+from steelyard.report.verdicts import print_exit_status_note
 
 from . import records
 from .records import (
@@ -170,7 +170,7 @@ def test_undecided_names_its_bounds_and_the_budget_that_would_decide() -> None:
 
 
 def test_the_last_line_of_an_open_end_names_strict() -> None:
-    assert flat(on_screen(partial(open_end, said=not_strict()))) == (
+    assert flat(on_screen(partial(print_exit_status_note, sentence=status_sentence()))) == (
         "exit status 0, as nothing was found slower; with --strict it is 4, as the result is undecided"
     )
 

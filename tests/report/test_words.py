@@ -43,15 +43,15 @@ def test_a_time_is_never_less_than_one_time_as_anything(change: float) -> None:
 
 
 def test_the_words_stand_behind_a_percentage_and_before_it_where_they_are_clearer() -> None:
-    said = words.needs(0.08, (0.07, 0.09), "active", "the baseline")
+    said = words.needs_text(0.08, (0.07, 0.09), "active", "the baseline")
     assert said == "needs 8.00 % more time than the baseline: 1.08 times as long"
-    assert words.needs(-0.01, (-0.02, -0.005), "active", "A") == "needs 1.00 % less time than A"
-    assert words.needs(2.0, (1.9, 2.1), "active", "A") == "takes 3.00 times as long as A [2.90, 3.10]"
-    assert words.needs(-0.75, (-0.8, -0.7), "wall", "A") == "is 4.00 times as fast as A [3.33, 5.00]"
-    assert words.needs(3.0, None, "max_rss", "A") == "needs 4.00 times the max_rss of A"
-    assert words.needs(2.0, (2.0, 2.0), "instructions", "A") == "needs 3.00 times the instructions of A"
-    assert words.needs(0.5, None, "max_rss", "A") == "needs 50.0 % more max_rss than A"
-    assert words.needs(-0.1, None, "instructions", "A") == "needs 10.0 % fewer instructions than A"
-    assert words.needs(-0.1, None, "cost", "A") == "needs 10.0 % less cost than A"
-    assert words.needs(-0.1, None, "unheard-of", "A") == "needs 10.0 % less unheard-of than A"
-    assert words.needs(-0.75, (-1.0, -0.7), "wall", "A").endswith("[3.33, inf]")
+    assert words.needs_text(-0.01, (-0.02, -0.005), "active", "A") == "needs 1.00 % less time than A"
+    assert words.needs_text(2.0, (1.9, 2.1), "active", "A") == "takes 3.00 times as long as A [2.90, 3.10]"
+    assert words.needs_text(-0.75, (-0.8, -0.7), "wall", "A") == "is 4.00 times as fast as A [3.33, 5.00]"
+    assert words.needs_text(3.0, None, "max_rss", "A") == "needs 4.00 times the max_rss of A"
+    assert words.needs_text(2.0, (2.0, 2.0), "instructions", "A") == "needs 3.00 times the instructions of A"
+    assert words.needs_text(0.5, None, "max_rss", "A") == "needs 50.0 % more max_rss than A"
+    assert words.needs_text(-0.1, None, "instructions", "A") == "needs 10.0 % fewer instructions than A"
+    assert words.needs_text(-0.1, None, "cost", "A") == "needs 10.0 % less cost than A"
+    assert words.needs_text(-0.1, None, "unheard-of", "A") == "needs 10.0 % less unheard-of than A"
+    assert words.needs_text(-0.75, (-1.0, -0.7), "wall", "A").endswith("[3.33, inf]")

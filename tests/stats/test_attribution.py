@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.attribution import NO_SYMBOL, Function, Rest, Row, attribute, normalised, shown
+from steelyard.stats.attribution import NO_SYMBOL, Function, Rest, Row, attribute, first_rows, normalised
 
 
 def function(name: str, own: int, of_object: str = "", file: str = "a.c", inclusive: int | None = None) -> Function:
@@ -126,10 +126,10 @@ def test_a_renamed_function_that_does_the_same_is_no_row() -> None:
 
 def test_what_is_not_shown_is_summed() -> None:
     rows = attribute([], [function("a", 5), function("b", 4), function("c", 3)])
-    some, rest = shown(rows, 1)
+    some, rest = first_rows(rows, 1)
     assert ([row.name for row in some], rest) == (["a"], Rest(2, 7))
-    assert shown(rows, 9) == (rows, Rest(0, 0))
-    assert shown(rows, 0) == ([], Rest(3, 12))
+    assert first_rows(rows, 9) == (rows, Rest(0, 0))
+    assert first_rows(rows, 0) == ([], Rest(3, 12))
 
 
 names = st.sampled_from(["f", "f.cold", "f'2", "g", "h::h0123456789abcdef", "0x12", "???", "k@plt", "m", "n"])
@@ -154,7 +154,7 @@ def test_the_changes_add_up_to_the_total_s(old: list[Function], new: list[Functi
     assert sum(row.change for row in rows) == total
     assert all(row.change for row in rows)
     assert [abs(row.change) for row in rows] == sorted((abs(row.change) for row in rows), reverse=True)
-    some, rest = shown(rows, most)
+    some, rest = first_rows(rows, most)
     assert sum(row.change for row in some) + rest.change == total
     assert len(some) + rest.functions == len(rows)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.bins import bins, ends, ticks
+from steelyard.stats.bins import bins, fenced_range, ticks
 
 SAMPLES = st.lists(
     st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=60), min_size=1, max_size=3
@@ -64,13 +64,13 @@ def test_equal_values_have_an_axis() -> None:
 
 
 def test_half_of_equal_values_do_not_hide_the_others() -> None:
-    assert ends(np.array([1.0] * 8 + [2.0, 3.0])) == (1.0, 3.0)
+    assert fenced_range(np.array([1.0] * 8 + [2.0, 3.0])) == (1.0, 3.0)
 
 
 def test_wider_fences_hold_more() -> None:
     ordered = np.array([*range(11), 25.0, 500.0])
-    assert ends(ordered) == (0.0, 10.0)
-    assert ends(ordered, fence=6.0) == (0.0, 25.0)
+    assert fenced_range(ordered) == (0.0, 10.0)
+    assert fenced_range(ordered, fence=6.0) == (0.0, 25.0)
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 20))

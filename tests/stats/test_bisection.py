@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.stats.bisection import (
-    OF_ENDS,
-    OF_LAST,
-    OF_STEPS,
+    ENDS_SHARE,
+    LAST_SHARE,
+    STEPS_SHARE,
     Compared,
     Search,
-    exactly,
+    exact_bad_end,
     side_of,
     step_margin,
     steps_needed,
@@ -52,12 +52,12 @@ def test_whatever_is_skipped_the_slow_one_stays_among_the_suspects_and_the_error
     assert slow in search.suspects
     # All but the newest suspect were skipped.
     assert set(search.suspects) - {search.high} <= skipping
-    assert sum(spent) < OF_STEPS * 0.01
+    assert sum(spent) < STEPS_SHARE * 0.01
     assert all(share > 0 for share in spent)
 
 
 def test_the_shares_of_alpha_are_all_of_it() -> None:
-    assert OF_ENDS + OF_STEPS + OF_LAST == 1
+    assert ENDS_SHARE + STEPS_SHARE + LAST_SHARE == 1
 
 
 def test_the_steps_of_a_whole_search_share_evenly() -> None:
@@ -108,7 +108,7 @@ def test_a_commit_is_like_the_end_that_it_is_not_told_from(
 def test_without_error_the_good_end_tells_all(change: float, side: str) -> None:
     margin = step_margin(0.02)
     good = Compared(verdict_of(change, (change, change), margin), change)
-    bad = exactly(good, 0.02, margin)
+    bad = exact_bad_end(good, 0.02, margin)
     assert bad.change == pytest.approx(0.02 + change)
     assert side_of(good, bad) == side
 

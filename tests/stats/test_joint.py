@@ -19,7 +19,7 @@ def scores_of_looks(generator: np.random.Generator, sizes: list[int]) -> list[Fl
 
 
 def follow(signs: FloatArray, scores: list[FloatArray], may_drop: list[int]) -> joint.Test:
-    test = joint.BEGUN
+    test = joint.NOT_STARTED
     for seen, most in zip(scores, may_drop, strict=True):
         test = joint.look(test, joint.flipped(signs[: len(seen)] * seen), most)
     return test
@@ -28,7 +28,7 @@ def follow(signs: FloatArray, scores: list[FloatArray], may_drop: list[int]) -> 
 @pytest.mark.parametrize("pairs", [1, 40, 128, 129, 700])
 def test_the_sums_are_those_of_each_flip(pairs: int) -> None:
     generator = np.random.default_rng(pairs)
-    signed = native.units(generator.normal(size=pairs))
+    signed = native.whole_units(generator.normal(size=pairs))
     sums = joint.sums(signed)
     words = words_of(pairs)
     for flip in [0, 1, joint.FLIPS - 1, *generator.integers(0, joint.FLIPS, 30).tolist()]:
@@ -38,7 +38,7 @@ def test_the_sums_are_those_of_each_flip(pairs: int) -> None:
 
 def words_of(pairs: int) -> list[int]:
     """Return the word of each pair, whose bit b says whether flip 2^b changes the pair's sign."""
-    alone = [native.units(np.eye(pairs)[pair]) for pair in range(pairs)]
+    alone = [native.whole_units(np.eye(pairs)[pair]) for pair in range(pairs)]
     sums = [joint.sums(scores) for scores in alone]
     return [sum(1 << bit for bit in range(joint.BITS) if one[1 << bit] < 0) for one in sums]
 
@@ -86,25 +86,25 @@ def test_a_test_that_may_drop_more_at_every_look_drops_all_that_another_does(
 
 
 def test_equal_sums_are_dropped_together_or_not_at_all() -> None:
-    test = joint.look(joint.BEGUN, joint.flipped(np.ones(8)), joint.FLIPS // 128 - 1)
+    test = joint.look(joint.NOT_STARTED, joint.flipped(np.ones(8)), joint.FLIPS // 128 - 1)
     assert (len(test.dropped), test.rejected) == (0, False)
-    test = joint.look(joint.BEGUN, joint.flipped(np.ones(8)), joint.FLIPS // 128)
+    test = joint.look(joint.NOT_STARTED, joint.flipped(np.ones(8)), joint.FLIPS // 128)
     assert (len(test.dropped), test.rejected) == (joint.FLIPS // 128, True)
 
 
 def test_a_look_that_may_drop_one_flip_drops_the_largest_sum_alone() -> None:
     """With all of one sign, no other flip has as large a sum as the observed one; the bound is the next largest sum."""
     signed = np.exp(np.random.default_rng(1).normal(size=40))
-    test = joint.look(joint.BEGUN, joint.flipped(signed), 1)
+    test = joint.look(joint.NOT_STARTED, joint.flipped(signed), 1)
     assert (test.dropped.tolist(), test.rejected) == ([0], True)
-    whole = native.units(signed)
+    whole = native.whole_units(signed)
     sizes = np.sort(np.abs(joint.sums(whole))) / np.linalg.norm(whole.astype(float))
     assert sizes[-1] > test.bound == pytest.approx(sizes[-2], rel=1e-6)
     assert joint.look(test, joint.flipped(signed), 0) == (test.dropped, True, np.inf)
 
 
 def test_differences_of_zero_reject_nothing() -> None:
-    assert not joint.look(joint.BEGUN, joint.flipped(np.zeros(30)), 1000).rejected
+    assert not joint.look(joint.NOT_STARTED, joint.flipped(np.zeros(30)), 1000).rejected
 
 
 def plainly(dropped: set[int], sizes: FloatArray, may_drop: int) -> tuple[set[int], float]:
@@ -117,11 +117,11 @@ def plainly(dropped: set[int], sizes: FloatArray, may_drop: int) -> tuple[set[in
 @pytest.mark.parametrize("seed", range(3))
 def test_of_few_pairs_the_first_flips_stand_for_all(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    test, dropped = joint.BEGUN, set[int]()
+    test, dropped = joint.NOT_STARTED, set[int]()
     for size in (5, 12, 13, 14, 17, 18, 40, 200):
         may_drop = int(generator.integers(1, 700))
         signed = np.exp(generator.normal(size=(2, size))) * generator.choice([-1, 1], size)
-        whole = np.stack([native.units(kind) for kind in signed])
+        whole = np.stack([native.whole_units(kind) for kind in signed])
         one, other = (np.abs(joint.sums(scores)) / np.linalg.norm(scores.astype(float)) for scores in whole)
         dropped, bound = plainly(dropped, np.maximum(one, 0.9 * other), may_drop)
         test = joint.look(test, joint.Flipped(whole, 0.9), may_drop)
@@ -135,9 +135,9 @@ def test_a_subgroup_never_has_more_flips_with_sums_as_large_than_there_are(pairs
     generator = np.random.default_rng(pairs)
     scores = generator.normal(size=(30, 2, pairs))
     scores[0] = np.abs(scores[0])  # no other flip has sums as large as these
-    seen = [joint.Flipped(np.stack([native.units(kind) for kind in both]), 0.9) for both in scores]
+    seen = [joint.Flipped(np.stack([native.whole_units(kind) for kind in both]), 0.9) for both in scores]
     at_least = np.array([joint.at_least_as_large(one) for one in seen])
-    all_flips = np.array([one.as_large() for one in seen])
+    all_flips = np.array([one.flips_as_large() for one in seen])
     assert (at_least <= all_flips).all()
     assert all_flips[0] == joint.FLIPS >> joint.bits_of(pairs)
     if pairs <= 13:

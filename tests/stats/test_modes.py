@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from benchmarks.simulation import TRACE_NAMES, trace
 
-from steelyard.stats.modes import CRITICAL, changes, dip, has_modes, modes, split, untied
+from steelyard.stats.modes import CRITICAL, change_rate, dip, has_modes, modes, split, with_ties_spread
 
 RANDOM = np.random.default_rng(1)
 
@@ -140,9 +140,9 @@ def test_too_few_or_equal_values_have_one_mode() -> None:
 
 
 def test_ticks_are_spread_and_values_that_no_tick_divides_are_not() -> None:
-    assert untied([12.0, 13.0, 12.0, 15.0]).tolist() == [11.75, 13.0, 12.25, 15.0]
+    assert with_ties_spread([12.0, 13.0, 12.0, 15.0]).tolist() == [11.75, 13.0, 12.25, 15.0]
     assert modes([12.0] * 60 + [13.0] * 40) == [12.0]
-    assert untied([100.0, 106.0, 100.0]).tolist() == [100.0, 106.0, 100.0]
+    assert with_ties_spread([100.0, 106.0, 100.0]).tolist() == [100.0, 106.0, 100.0]
     assert modes([100.0] * 60 + [106.0] * 40) == [100.0, 106.0]
 
 
@@ -155,8 +155,8 @@ def test_very_many_values_are_thinned_and_still_tell() -> None:
 
 
 def test_labels_of_each_process_change_and_those_of_time_do_not() -> None:
-    tossed = [changes(RANDOM.random(56) < 0.5) for _ in range(500)]
+    tossed = [change_rate(RANDOM.random(56) < 0.5) for _ in range(500)]
     assert np.mean(tossed) == pytest.approx(1, abs=0.03)
     assert np.mean(np.array(tossed) < 0.6) < 0.01
-    assert changes(np.arange(56) // 7 % 2 == 1) < 0.3
-    assert changes(np.ones(5, dtype=bool)) == 1
+    assert change_rate(np.arange(56) // 7 % 2 == 1) < 0.3
+    assert change_rate(np.ones(5, dtype=bool)) == 1

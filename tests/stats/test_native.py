@@ -79,21 +79,21 @@ def test_ranks_of_equal_sizes_are_in_the_order_of_their_pairs() -> None:
 def test_whole_scores_are_those_of_each_kind_and_add_up() -> None:
     d, levels = noise(np.random.default_rng(1), 30)
     changes = np.array([0.0, 0.01])
-    whole, sums = native.whole(d, levels, changes)
+    whole, sums = native.whole_scores(d, levels, changes)
     signed = np.stack([native.signed_scores(d, levels, changes), native.signed_ranks(d, changes)], axis=1)
     for row in range(2):
         for kind in range(2):
-            assert whole[row, kind].tolist() == native.units(signed[row, kind]).tolist()
+            assert whole[row, kind].tolist() == native.whole_units(signed[row, kind]).tolist()
             scores = whole[row, kind].astype(float)
             assert sums[row, kind] == scores.sum() / np.linalg.norm(scores)
     assert native.sums_by_root(d, levels, changes).tolist() == sums.tolist()
 
 
 def test_a_score_keeps_its_sign_in_whole_units_and_halves_go_to_the_even_one() -> None:
-    assert native.units(np.array([2046.0, -1.0, 3.0, -5.0, 1e-9, 0.0])).tolist() == [1023, -1, 2, -2, 1, 0]
+    assert native.whole_units(np.array([2046.0, -1.0, 3.0, -5.0, 1e-9, 0.0])).tolist() == [1023, -1, 2, -2, 1, 0]
     many = np.full(20_000, 1.0)
-    assert native.units(many).max() == (1 << 24) // 20_000  # so that single precision holds their sums
-    assert native.units(np.zeros(3)).tolist() == [0, 0, 0]
+    assert native.whole_units(many).max() == (1 << 24) // 20_000  # so that single precision holds their sums
+    assert native.whole_units(np.zeros(3)).tolist() == [0, 0, 0]
 
 
 def test_what_is_not_as_the_library_expects_it_is_an_error_and_never_other_memory() -> None:
@@ -101,7 +101,7 @@ def test_what_is_not_as_the_library_expects_it_is_an_error_and_never_other_memor
     with pytest.raises(ValueError, match="side by side"):
         native.signed_ranks(some[::2], no_change)
     with pytest.raises(ValueError, match="8 differences at 7 levels"):
-        native.whole(some, some[1:], no_change)
+        native.whole_scores(some, some[1:], no_change)
     with pytest.raises(ValueError, match="0 differences at 0 levels"):
         native.signed_scores(some[:0], some[:0], no_change)
     with pytest.raises(ValueError, match="are <i8 and not <f8"):

@@ -24,7 +24,7 @@ def values(pairs: int, change: float = 0.01) -> tuple[FloatArray, FloatArray]:
 def accepted(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
     """Return the changes that no look rejects."""
     asked = [Hypothesis(float(change), 0.01) for change in changes]
-    tests = sequential.tested(d, levels, plan_looks(len(d), ended=True), asked, keep=False)
+    tests = sequential.run_tests(d, levels, plan_looks(len(d), ended=True), asked, keep=False)
     return changes[[not one.rejected for one in tests]]
 
 

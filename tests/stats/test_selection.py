@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.selection import ranked
+from steelyard.stats.selection import value_of_rank
 
 
 @pytest.mark.parametrize("rank", [1, 2, 57, 499, 500])
@@ -16,5 +16,5 @@ def test_the_value_of_a_rank_is_that_of_the_sorted_values(rank: int, few: int, d
     def between(low: float, high: float) -> FloatArray:
         return values[(values > low) & (values <= high)]
 
-    found = ranked(rank, (values[0] - 1, values[-1]), 500, few, lambda t: int((values <= t).sum()), between)
+    found = value_of_rank(rank, (values[0] - 1, values[-1]), 500, few, lambda t: int((values <= t).sum()), between)
     assert found == pytest.approx(values[rank - 1], abs=1e-12)

@@ -22,7 +22,7 @@ def values(change: float, noise: float, pairs: int, seed: int) -> tuple[FloatArr
 
 def is_rejected(d: FloatArray, levels: FloatArray, pairs: int, change: float, alpha: float, *, ended: bool) -> bool:
     looks = plan_looks(pairs, ended=ended)
-    return sequential.tested(d, levels, looks, [Hypothesis(change, alpha)], keep=True)[0].rejected
+    return sequential.run_tests(d, levels, looks, [Hypothesis(change, alpha)], keep=True)[0].rejected
 
 
 @given(st.integers(12, 3000), ALPHAS, ALPHAS, st.booleans())
@@ -30,7 +30,7 @@ def test_every_look_may_drop_at_least_as_much_for_a_larger_alpha(
     pairs: int, alpha: float, other: float, ended: bool
 ) -> None:
     looks = plan_looks(pairs, ended=ended)
-    less, more = ([sequential.units(look, one) for look in looks] for one in sorted((alpha, other)))
+    less, more = ([sequential.droppable_flips(look, one) for look in looks] for one in sorted((alpha, other)))
     assert all(few <= many for few, many in zip(less, more, strict=True))
     assert sum(more) <= max(alpha, other) * joint.FLIPS
 
@@ -68,21 +68,21 @@ def test_a_look_says_the_same_whether_the_earlier_ones_are_remembered_or_not() -
     d, levels = values(0.012, 0.01, 80, 5)
     asked = [Hypothesis(0.0, 0.01), Hypothesis(0.005, 0.01)]
     step_by_step = [
-        sequential.tested(d[:pairs], levels[:pairs], plan_looks(pairs, ended=False), asked, keep=True)
+        sequential.run_tests(d[:pairs], levels[:pairs], plan_looks(pairs, ended=False), asked, keep=True)
         for pairs in range(12, 81)
     ]
-    at_once = sequential.tested(d, levels, plan_looks(80, ended=False), asked, keep=False)
+    at_once = sequential.run_tests(d, levels, plan_looks(80, ended=False), asked, keep=False)
     assert step_by_step[-1] == at_once
     assert {one[0].rejected for one in step_by_step} == {False, True}
 
 
 def by_all_flips(d: FloatArray, levels: FloatArray, change: float, alpha: float) -> bool:
     """Return the result of the joint test if every look sees all flips."""
-    test = joint.BEGUN
+    test = joint.NOT_STARTED
     for look in plan_looks(len(d), ended=True):
         seen, among = d[: look.pairs], levels[: look.pairs]
-        both = native.whole(seen, among, np.array([change]))[0][0]
-        test = joint.look(test, joint.Flipped(both, 0.9), sequential.units(look, alpha))
+        both = native.whole_scores(seen, among, np.array([change]))[0][0]
+        test = joint.look(test, joint.Flipped(both, 0.9), sequential.droppable_flips(look, alpha))
     return test.rejected
 
 
@@ -93,7 +93,9 @@ def test_a_look_that_asks_few_flips_says_what_all_of_them_say(pairs: int, alpha:
     for seed in range(8):
         d, levels = values(0.0, 0.01, pairs, seed)
         asked = [Hypothesis(float(change), alpha) for change in np.linspace(-reach, reach, 9)]
-        found = [one.rejected for one in sequential.tested(d, levels, plan_looks(pairs, ended=True), asked, keep=False)]
+        found = [
+            one.rejected for one in sequential.run_tests(d, levels, plan_looks(pairs, ended=True), asked, keep=False)
+        ]
         assert found == [by_all_flips(d, levels, one.change, alpha) for one in asked]
         says += found
     assert 10 < sum(says) < len(says) - 10
@@ -103,7 +105,7 @@ def test_other_values_at_an_earlier_look_are_not_taken_for_those_that_are_rememb
     d, levels = values(0.05, 0.01, 30, 5)
     assert is_rejected(d, levels, 30, 0.0, 0.01, ended=False)
     d[:20] = np.where(np.arange(20) % 2, 0.01, -0.01)
-    fresh = sequential.tested(d, levels, plan_looks(30, ended=False), [Hypothesis(0.0, 0.01)], keep=False)[0]
+    fresh = sequential.run_tests(d, levels, plan_looks(30, ended=False), [Hypothesis(0.0, 0.01)], keep=False)[0]
     assert is_rejected(d, levels, 30, 0.0, 0.01, ended=False) == fresh.rejected
 
 
@@ -126,7 +128,7 @@ def test_what_half_of_the_launches_are_far_from_is_not_the_same() -> None:
     for seed in range(10):
         d, levels = slow_in_some(40, 0.45, seed)
         asked = [Hypothesis(-0.005, 0.01), Hypothesis(0.005, 0.01)]
-        less, more = sequential.tested(d, levels, plan_looks(40, ended=False), asked, keep=False)
+        less, more = sequential.run_tests(d, levels, plan_looks(40, ended=False), asked, keep=False)
         assert not (less.rejected and more.rejected)
 
 
@@ -148,7 +150,7 @@ def test_a_budget_of_one_look_has_all_of_alpha_exactly() -> None:
 def test_a_result_says_on_which_side_of_the_hypothesis_the_values_are() -> None:
     d, levels = np.linspace(0.01, 0.02, 20), np.zeros(20)
     asked = [Hypothesis(change, 0.01) for change in (0.0, 0.03)]
-    results = sequential.tested(d, levels, plan_looks(20, ended=True), asked, keep=False)
+    results = sequential.run_tests(d, levels, plan_looks(20, ended=True), asked, keep=False)
     assert [(result.rejected, result.side) for result in results] == [(True, 1), (True, -1)]
 
 
@@ -202,7 +204,7 @@ def test_the_ends_of_the_repeated_interval_are_rejected_and_what_is_well_inside_
     lower, upper = repeated.interval(d, levels, looks, 0.01, around, known)
     inside = np.linspace(lower, upper, 7)[1:-1]
     asked = [Hypothesis(float(change), 0.01) for change in (lower, upper, *inside, *known)]
-    low, high, *rest = [one.rejected for one in sequential.tested(d, levels, looks, asked, keep=False)]
+    low, high, *rest = [one.rejected for one in sequential.run_tests(d, levels, looks, asked, keep=False)]
     assert (low or is_next_to(lower, known), high or is_next_to(upper, known)) == (True, True)
     assert not any(rest[:5])
     for change, gone in zip(known, rest[5:], strict=True):
@@ -240,7 +242,7 @@ def test_a_weighing_that_goes_on_rejects_no_more_than_alpha_over_all_flips_of_th
     looks = plan_looks(ENDS[-1], ended=True, budgets=GOING_ON)
     assert [look.pairs for look in looks] == list(ENDS)
     asked, signed = [Hypothesis(0.0, ENOUGH)], all_signs(ENDS[-1])
-    rejected = [sequential.tested(d, np.abs(d), looks, asked, keep=False)[0].rejected for d in signed]
+    rejected = [sequential.run_tests(d, np.abs(d), looks, asked, keep=False)[0].rejected for d in signed]
     assert 0.0625 < np.mean(rejected) <= ENOUGH
     forgetful = [any(is_rejected(d[:n], np.abs(d[:n]), n, 0.0, ENOUGH, ended=True) for n in ENDS) for d in signed[::16]]
     assert np.mean(forgetful) > 1.3 * ENOUGH  # if each end spends all of alpha
@@ -251,7 +253,7 @@ def test_the_p_value_of_a_weighing_that_went_on_goes_with_what_it_rejects(seed: 
     d, levels = values(0.012, 0.01, 60, seed)
     for end in (9, 20, 45):
         looks = plan_looks(60, ended=False, budgets=Budgets(RESERVE, end, 0.05))
-        is_gone = sequential.tested(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
+        is_gone = sequential.run_tests(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
         for roughly in (False, True):
             assert (sequential.p_value(d, levels, looks, 0.05, roughly=roughly) <= 0.05) == is_gone
 
@@ -264,24 +266,24 @@ def test_also_when_it_goes_on_a_larger_alpha_rejects_what_a_smaller_one_does(
     d, levels = values(change, 0.01, 50, seed)
     looks = plan_looks(50, ended=False, budgets=Budgets(RESERVE, end, 0.2))
     asked = [Hypothesis(0.0, one) for one in sorted((alpha, other))]
-    less, more = sequential.tested(d, levels, looks, asked, keep=False)
+    less, more = sequential.run_tests(d, levels, looks, asked, keep=False)
     assert more.rejected or not less.rejected
 
 
 def test_what_was_rejected_at_an_end_stays_so() -> None:
     d, levels = values(0.05, 0.01, 40, 3)
     looks = plan_looks(40, ended=False, budgets=Budgets(RESERVE, 9, 0.05))
-    first = sequential.tested(d[:9], levels[:9], looks[:1], [Hypothesis(0.0, 0.05)], keep=False)[0]
+    first = sequential.run_tests(d[:9], levels[:9], looks[:1], [Hypothesis(0.0, 0.05)], keep=False)[0]
     d[9:] = np.where(np.arange(31) % 2, 0.01, -0.01)
     assert first.rejected
-    assert sequential.tested(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
+    assert sequential.run_tests(d, levels, looks, [Hypothesis(0.0, 0.05)], keep=False)[0].rejected
 
 
 def test_looks_behind_those_at_other_values_spend_no_more_than_these_leave() -> None:
     looks = plan_looks(ENDS[-1], ended=True, budgets=GOING_ON)
     asked, left = [Hypothesis(0.0, ENOUGH)], ENOUGH * (1 - looks[0].share)
     behind, all_of_them = (
-        [sequential.tested(d, np.abs(d), taken, asked, keep=True)[0].rejected for d in all_signs(ENDS[-1])]
+        [sequential.run_tests(d, np.abs(d), taken, asked, keep=True)[0].rejected for d in all_signs(ENDS[-1])]
         for taken in (looks[1:], looks)
     )
     assert 0 < np.mean(behind) <= left < np.mean(all_of_them)

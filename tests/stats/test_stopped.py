@@ -19,9 +19,9 @@ def stop(d: FloatArray, levels: FloatArray, alpha: float = ALPHA) -> tuple[int, 
     for pairs in (look.pairs for look in plan_looks(len(d), ended=False)):
         looks = plan_looks(pairs, ended=False)
         asked = [Hypothesis(0.0, alpha)]
-        if sequential.tested(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected:
+        if sequential.run_tests(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected:
             level = sequential.nominal_level(looks, alpha)
-            found = weighted.roughly(d[:pairs], levels[:pairs], level)
+            found = weighted.rough_estimate(d[:pairs], levels[:pairs], level)
             if found.centre >= BOUND:
                 return pairs, found
     raise AssertionError("a change of 1 % is found in so many pairs")
@@ -46,7 +46,7 @@ def test_half_of_the_estimates_are_above_the_change_where_stopping_makes_most_to
 def test_a_faster_program_s_estimate_is_the_mirror_of_a_slower_one_s() -> None:
     d = CHANGE + NOISE * np.random.default_rng(2).standard_normal(60)
     levels, looks = np.zeros(60), plan_looks(60, ended=True)
-    found = weighted.roughly(d, levels, 0.001)
+    found = weighted.rough_estimate(d, levels, 0.001)
     mirrored = Estimate(-found.centre, -found.upper, -found.lower, found.n, found.level)
     there = stopped.median_unbiased(d, levels, looks, ALPHA, found, BOUND)
     back = stopped.median_unbiased(-d, levels, looks, ALPHA, mirrored, BOUND)
@@ -72,7 +72,7 @@ def test_of_differences_that_are_nearly_all_equal_the_estimate_is_what_it_seems(
     d[7] = 0.0501
     looks = plan_looks(40, ended=True)
     for level in (1e-3, 1e-6):
-        found = weighted.roughly(d, np.zeros(40), level)
+        found = weighted.rough_estimate(d, np.zeros(40), level)
         assert stopped.median_unbiased(d, np.zeros(40), looks, ALPHA, found, BOUND) == pytest.approx(0.05, abs=1e-4)
     exact = Estimate(0.05, 0.05, 0.05, 40, 1e-6)
     assert stopped.median_unbiased(d, np.zeros(40), looks, ALPHA, exact, BOUND) == 0.05
@@ -80,7 +80,7 @@ def test_of_differences_that_are_nearly_all_equal_the_estimate_is_what_it_seems(
 
 def test_a_weighing_of_one_look_could_not_stop_early() -> None:
     d = CHANGE + NOISE * np.random.default_rng(2).standard_normal(8)
-    found = weighted.roughly(d, np.zeros(8), 0.05)
+    found = weighted.rough_estimate(d, np.zeros(8), 0.05)
     looks = plan_looks(8, ended=True)
     assert stopped.median_unbiased(d, np.zeros(8), looks, ALPHA, found, BOUND) == found.centre
 
@@ -97,7 +97,7 @@ def least_found(d: FloatArray, look: Look, alpha: float) -> float:
     for _ in range(16):
         middle = (low + high) / 2
         asked = [Hypothesis(0.0, alpha)]
-        found = sequential.tested(d + middle, np.zeros(len(d)), [look], asked, keep=False)[0].rejected
+        found = sequential.run_tests(d + middle, np.zeros(len(d)), [look], asked, keep=False)[0].rejected
         low, high = (low, middle) if found else (middle, high)
     return high
 
@@ -131,7 +131,7 @@ def test_of_two_looks_half_of_all_weighings_would_have_come_out_above(
     d, levels = steady(sizes[1], centre), np.zeros(sizes[1])
     outer = int(np.argmin(np.abs(d[:10] - centre - first * NOISE)))
     d[[0, outer]] = d[[outer, 0]]
-    found = weighted.roughly(d, levels, ALPHA)
+    found = weighted.rough_estimate(d, levels, ALPHA)
     unbiased = stopped.median_unbiased(d, levels, looks, alpha, found, 0.0)
     least = least_found(d[: sizes[0]] - found.centre, looks[0], alpha)
     assert found.centre - 0.9 * found.standard_error < unbiased < found.centre
@@ -142,7 +142,7 @@ def test_no_more_than_a_standard_error_is_taken_off() -> None:
     """Here an outlier, say, delayed the end: even with half of this change nearly all stop at the first look."""
     d, levels = steady(130, 0.0105), np.zeros(130)
     looks = [Look(100, 0.0, 0.9, last=False), Look(130, 0.9, 1.0, last=True)]
-    found = weighted.roughly(d, levels, ALPHA)
+    found = weighted.rough_estimate(d, levels, ALPHA)
     unbiased = stopped.median_unbiased(d, levels, looks, 0.05, found, 0.0)
     assert unbiased == found.centre - found.standard_error
     assert share_above(unbiased, (100, 130), found.standard_error, found.centre / 2, found.centre) > 0.9

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.stats.thinning import evenly, extremes, scattered
+from steelyard.stats.thinning import evenly_spaced, extremes, scattered
 
 values = st.lists(st.floats(-1e6, 1e6) | st.just(float("nan")), min_size=1, max_size=400)
 
@@ -24,7 +24,7 @@ def test_few_are_left_in_order_and_among_them_the_ends_and_the_extremes(numbers:
 
 def test_all_of_a_short_series_are_left() -> None:
     assert extremes([3.0, 1.0, 2.0], 4).tolist() == [0, 1, 2]
-    assert evenly(3, 4).tolist() == [0, 1, 2]
+    assert evenly_spaced(3, 4).tolist() == [0, 1, 2]
 
 
 def test_each_stretch_has_its_lowest_and_highest() -> None:
@@ -45,7 +45,7 @@ def test_a_thinned_cloud_has_its_middle_and_its_extremes() -> None:
 
 @given(st.integers(1, 5000), st.integers(2, 100))
 def test_even_places_have_both_ends(count: int, most: int) -> None:
-    places = evenly(count, most)
+    places = evenly_spaced(count, most)
     assert len(places) <= most
     assert places[0] == 0
     assert places[-1] == count - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.stats.variance import between, components, p_of_layouts
+from steelyard.stats.variance import components, layouts_p_value, variance_between
 
 
 def drawn(
@@ -42,14 +42,14 @@ def test_single_values_leave_nothing_to_the_levels_below() -> None:
 
 
 def test_the_variance_of_means_is_theirs_and_the_noise_within() -> None:
-    own, added = between([np.array([0.0, 2.0]), np.array([10.0, 12.0])])
+    own, added = variance_between([np.array([0.0, 2.0]), np.array([10.0, 12.0])])
     assert [own, added] == pytest.approx([49.0, 1.0])
 
 
 def test_equal_layouts_are_called_unlike_as_rarely_as_is_said() -> None:
     generator = np.random.default_rng(3)
     layouts = np.tile(np.arange(5), 8)
-    found = np.array([p_of_layouts(generator.standard_t(2, 40), layouts) for _ in range(100)])
+    found = np.array([layouts_p_value(generator.standard_t(2, 40), layouts) for _ in range(100)])
     assert (found <= 0.1).mean() == pytest.approx(0.1, abs=0.07)
 
 
@@ -57,14 +57,14 @@ def test_unlike_layouts_are_called_so() -> None:
     generator = np.random.default_rng(4)
     layouts = np.tile(np.arange(5), 8)
     values = 3.0 * layouts + generator.standard_normal(40)
-    assert p_of_layouts(values, layouts) == 1 / 2000
-    assert p_of_layouts(values[:5], layouts[:5]) == 1.0  # one value per layout: nothing to compare it with
-    assert p_of_layouts(values, np.ones(40, dtype=np.int64)) == 1.0
+    assert layouts_p_value(values, layouts) == 1 / 2000
+    assert layouts_p_value(values[:5], layouts[:5]) == 1.0  # one value per layout: nothing to compare it with
+    assert layouts_p_value(values, np.ones(40, dtype=np.int64)) == 1.0
 
 
 def test_many_values_are_dealt_less_often_and_no_differently() -> None:
     generator = np.random.default_rng(5)
     layouts = np.tile(np.arange(2), 30_000)
     values = generator.standard_normal(60_000)
-    assert p_of_layouts(values + 0.1 * layouts, layouts) == 1 / 167
-    assert p_of_layouts(values, layouts) > 0.01
+    assert layouts_p_value(values + 0.1 * layouts, layouts) == 1 / 167
+    assert layouts_p_value(values, layouts) > 0.01

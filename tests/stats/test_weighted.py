@@ -40,7 +40,7 @@ def test_over_all_swaps_of_all_pairs_the_p_value_is_one(noise: object) -> None:
     logs = noise(np.random.default_rng(5), 12)  # type: ignore[operator]
     d, levels = split(logs)
     half = [signs for signs in product((-1.0, 1.0), repeat=12) if signs[0] > 0]
-    p = np.array([weighted.tested(d * signs, levels, 0.0)[0] for signs in half])
+    p = np.array([weighted.p_values(d * signs, levels, 0.0)[0] for signs in half])
     for level in (0.0005, 0.001, 0.01, 0.05, 0.2, 0.5):
         assert np.mean(p <= level) <= level
     assert np.mean(p <= 0.05) > 0.03  # and not far fewer either
@@ -50,7 +50,7 @@ def test_over_all_swaps_of_all_pairs_the_p_value_is_one(noise: object) -> None:
 @pytest.mark.parametrize("pairs", [15, 60])
 def test_the_true_change_is_accepted_as_often_as_the_level_says(noise: object, pairs: int) -> None:
     generator, truth, many = np.random.default_rng(7), 0.02, 600
-    p = [weighted.tested(*split(noise(generator, pairs), truth), truth)[0] for _ in range(many)]  # type: ignore[operator]
+    p = [weighted.p_values(*split(noise(generator, pairs), truth), truth)[0] for _ in range(many)]  # type: ignore[operator]
     assert np.mean(np.array(p) <= 0.05) < 0.075
     assert np.mean(np.array(p) <= 0.05) > 0.025
 
@@ -96,7 +96,7 @@ def test_the_centre_is_inside_and_a_stricter_interval_around(seed: int, pairs: i
 def test_what_the_interval_excludes_the_test_rejects(seed: int, pairs: int) -> None:
     d, levels = split(storms(np.random.default_rng(seed), pairs), 0.01)
     found = weighted.estimate(d, levels, 0.01)
-    outside = weighted.tested(d, levels, [found.lower, found.upper])
+    outside = weighted.p_values(d, levels, [found.lower, found.upper])
     assert (outside <= 0.01).all()
 
 
@@ -104,12 +104,12 @@ def test_the_rough_interval_is_about_the_exact_one() -> None:
     generator = np.random.default_rng(13)
     for noise in (storms, gauss):
         d, levels = split(noise(generator, 120))
-        exact, rough = weighted.estimate(d, levels, 0.01), weighted.roughly(d, levels, 0.01)
+        exact, rough = weighted.estimate(d, levels, 0.01), weighted.rough_estimate(d, levels, 0.01)
         assert rough.upper - rough.lower == pytest.approx(exact.upper - exact.lower, rel=0.25)
         assert rough.centre == pytest.approx(exact.centre, abs=0.2 * (exact.upper - exact.lower))
 
 
-@pytest.mark.parametrize("described", [weighted.estimate, weighted.roughly])
+@pytest.mark.parametrize("described", [weighted.estimate, weighted.rough_estimate])
 def test_too_few_pairs_have_no_interval_and_equal_ones_no_width(described: object) -> None:
     few = described(np.array([0.01, 0.02]), np.zeros(2), 0.01)  # type: ignore[operator]
     assert (few.lower, few.upper) == (-np.inf, np.inf)
@@ -157,7 +157,10 @@ def test_between_two_clusters_nothing_is_estimated_beyond_both() -> None:
     for seed in range(400):
         noise = 10 ** np.random.default_rng(seed).uniform(-5, -1)
         mixed = d + noise * np.random.default_rng(seed).standard_normal(23)
-        for found in (weighted.roughly(mixed, np.zeros(23), 0.003), weighted.estimate(mixed, np.zeros(23), 0.003)):
+        for found in (
+            weighted.rough_estimate(mixed, np.zeros(23), 0.003),
+            weighted.estimate(mixed, np.zeros(23), 0.003),
+        ):
             assert found.upper - found.lower <= 4 * np.ptp(mixed)
             assert mixed.min() - 0.1 <= found.centre <= mixed.max() + 0.1
 

@@ -10,7 +10,7 @@ import pytest
 from steelyard.model.errors import LaunchError
 from steelyard.model.measured import Measured
 from steelyard.model.numbers import NUMBERS
-from steelyard.subjects.forked import parts_of
+from steelyard.subjects.forked import split_processes
 from tests.design.scripted import PLAIN
 
 
@@ -20,7 +20,7 @@ def line(results: Any = "{}", **numbers: Any) -> dict[str, Any]:
 
 def parts(wanted: int, *lines: Any) -> list[Measured]:
     whole = replace(PLAIN, results=b"all of it", results_bytes=9, left_behind=("7 sleep",), stdout=b"printed")
-    return parts_of(whole, lines, wanted)
+    return split_processes(whole, lines, wanted)
 
 
 def test_each_has_its_numbers_and_its_results() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.subjects.shims import behind, is_shim, manager_of
+from steelyard.subjects.shims import is_shim, manager_of, program_behind
 
 
 @pytest.mark.parametrize("name", [".pyenv", ".rbenv", "asdf", "mise", "other"])
@@ -33,10 +33,10 @@ def test_what_it_starts_is_asked_of_its_manager(tmp_path: Path, does: str, says:
         path.parent.mkdir(parents=True)
         path.write_text(content)
         path.chmod(0o755)
-    found = behind(root / "shims/python3", tmp_path, {"PATH": "/usr/bin:/bin"})
+    found = program_behind(root / "shims/python3", tmp_path, {"PATH": "/usr/bin:/bin"})
     assert found == (None if says is None else Path(says.format(root=root)))
 
 
 def test_of_none_that_is_known_nothing_is_asked(tmp_path: Path) -> None:
-    assert behind(tmp_path / "shims/python3", tmp_path, {"PATH": "/usr/bin"}) is None
-    assert behind(tmp_path / "pyenv/shims/python3", tmp_path, {"PATH": "/nowhere"}) is None
+    assert program_behind(tmp_path / "shims/python3", tmp_path, {"PATH": "/usr/bin"}) is None
+    assert program_behind(tmp_path / "pyenv/shims/python3", tmp_path, {"PATH": "/nowhere"}) is None

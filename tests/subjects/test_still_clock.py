@@ -31,16 +31,16 @@ def happened(launch: LaunchSpec, *, clocks: int = 1, several: int = 0, unknown: 
 
 def test_only_work_that_says_so_is_timed_by_it() -> None:
     harness, work = Divan(), Work("a", 10, 2)
-    assert harness.timed_by(PLAIN, work) == PLAIN
-    assert harness.told_by(TAKEN, work) == TAKEN
+    assert harness.with_still_clock(PLAIN, work) == PLAIN
+    assert harness.without_waits(TAKEN, work) == TAKEN
 
 
 def test_samples_of_a_clock_that_stood_still_have_no_delay() -> None:
     harness = Divan()
-    launch = harness.timed_by(PLAIN, STILL)
+    launch = harness.with_still_clock(PLAIN, STILL)
     assert {b"A", b"LD_PRELOAD", FILE_NAME} == set(variables(launch))
     happened(launch)
-    told = harness.told_by(TAKEN, STILL)
+    told = harness.without_waits(TAKEN, STILL)
     assert told == tuple(sample._replace(delay_ns=0) for sample in TAKEN)
     assert [sample.time_ns("active") for sample in told] == [100, 110]
 
@@ -48,24 +48,24 @@ def test_samples_of_a_clock_that_stood_still_have_no_delay() -> None:
 @pytest.mark.parametrize("what", [{"clocks": 0}, {"several": 1}, {"unknown": 1}])
 def test_samples_of_one_that_went_on_as_usual_do_not_tell(what: dict[str, int]) -> None:
     harness = Divan()
-    happened(harness.timed_by(PLAIN, STILL), **what)
-    assert harness.told_by(TAKEN, STILL) == TAKEN
+    happened(harness.with_still_clock(PLAIN, STILL), **what)
+    assert harness.without_waits(TAKEN, STILL) == TAKEN
 
 
 def test_each_launch_begins_an_account_of_its_own() -> None:
     harness = Divan()
-    happened(harness.timed_by(PLAIN, STILL), several=1)
-    happened_before = harness.told_by(TAKEN, STILL)
+    happened(harness.with_still_clock(PLAIN, STILL), several=1)
+    happened_before = harness.without_waits(TAKEN, STILL)
     assert happened_before == TAKEN
-    harness.timed_by(PLAIN, STILL)
-    assert harness.told_by(TAKEN, STILL) == TAKEN, "nothing has asked yet"
+    harness.with_still_clock(PLAIN, STILL)
+    assert harness.without_waits(TAKEN, STILL) == TAKEN, "nothing has asked yet"
 
 
 def test_one_with_a_timer_of_its_own_has_not_the_account_of_the_launch_before() -> None:
     harness = Divan()
-    happened(harness.timed_by(PLAIN, STILL))
+    happened(harness.with_still_clock(PLAIN, STILL))
     harness.running(replace(PLAIN, argv=(b"bench", b"--timer=tsc")), STILL)
-    assert harness.told_by(TAKEN, STILL) == TAKEN
+    assert harness.without_waits(TAKEN, STILL) == TAKEN
 
 
 def test_those_are_driven_so_that_ask_the_c_library_in_one_thread() -> None:

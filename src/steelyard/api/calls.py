@@ -10,17 +10,17 @@ from typing import Never, TypeVar, Unpack
 
 from pydantic import ValidationError
 
-from steelyard.api.asked import Asked
-from steelyard.api.checks import USUAL_S, target_of
-from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, asked_of, seconds_of
-from steelyard.api.names import names_of, usual_names
-from steelyard.api.project import ProjectPlan, chosen_targets, planned
+from steelyard.api.arguments import read_argument, read_optional_argument
+from steelyard.api.checks import DEFAULT_LIMIT_S, target_of
+from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, options_of, seconds_of
+from steelyard.api.names import default_names, names_of
+from steelyard.api.options import Options
+from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import run_of_revision, weighing_of_revisions
 from steelyard.api.settings import count_of_command, current_folder, run_of_command, weighing_of_commands
-from steelyard.api.taken import taken, taken_if_given
-from steelyard.api.unused import unused
-from steelyard.api.wording import of_arguments, told_of_arguments
+from steelyard.api.unused import unused_notes
+from steelyard.api.wording import reword_errors, reword_sentence
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -28,7 +28,7 @@ from steelyard.design.session import measure
 from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
-from steelyard.model.files import described
+from steelyard.model.files import describe_error
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.project_file import Project, load_project
 from steelyard.model.records import Run, Weighing
@@ -36,20 +36,20 @@ from steelyard.model.soundness import Soundness
 
 _Kind = TypeVar("_Kind", Weighing, Run)
 
-_Weighed = tuple[Part, Outcome | SteelyardError]
+_MeasuredPart = tuple[Part, Outcome | SteelyardError]
 
 _INTERRUPTED = 130
-_IN_A_LIST = "compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])"
+_COMMANDS_HINT = "compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])"
 
 
-@told_of_arguments()
+@reword_errors()
 def compare(
     commands: CommandLine | Sequence[CommandLine],
     *others: Never,
     names: str | Sequence[str] | None = None,
     progress: Watch | None = None,
     world: World | None = None,
-    **asked: Unpack[Comparing],
+    **keywords: Unpack[Comparing],
 ) -> Record[Weighing]:
     """Weigh commands against the first of them, in adjacent pairs in random order, until the verdict stands.
 
@@ -64,23 +64,23 @@ def compare(
     outside: the launcher, the clock, the store.
     """
     if others:
-        raise TypeError(_IN_A_LIST)
-    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
-    lines, called = taken("commands", commands), taken_if_given("names", names)
+        raise TypeError(_COMMANDS_HINT)
+    world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Comparing)
+    command_lines, given_names = read_argument("commands", commands), read_optional_argument("names", names)
     with ExitStack() as stack:
-        with _sentences():
-            request = stack.enter_context(_compared(lines, called, wanted, watch, world))
-        return _whole(Weighing, measure(request, watch, world))
+        with _usage_errors():
+            request = stack.enter_context(_comparison_request(command_lines, given_names, options, watch, world))
+        return _complete_record(Weighing, measure(request, watch, world))
 
 
-@told_of_arguments()
+@reword_errors()
 def compare_project(
     folder: PathName = ".",
     *,
     targets: str | Sequence[str] | None = None,
     progress: Watch | None = None,
     world: World | None = None,
-    **asked: Unpack[Comparing],
+    **keywords: Unpack[Comparing],
 ) -> ProjectRecord:
     """Weigh what the project's file of a folder says, like `steelyard compare` without commands.
 
@@ -89,26 +89,26 @@ def compare_project(
     of the file. Raises what `compare` does; if targets fail, those after them are measured all the same, and
     IncompleteError has the `records` of all.
     """
-    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Comparing)
-    patterns, project = taken("targets", targets or ()), _project_of(taken("folder", folder))
+    world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Comparing)
+    patterns, project = read_argument("targets", targets or ()), _project_of(read_argument("folder", folder))
     with ExitStack() as stack:
-        with _sentences():
-            chosen, unasked = chosen_targets(project, patterns, wanted)
-            plan = stack.enter_context(planned(project, chosen, wanted, watch, world))
-        records = _all_whole(plan, watch, world)
-    data = [one.data for one in records]
-    notes = [*unasked, *plan.left_out, *unused(project, patterns, wanted, data)]
-    return ProjectRecord(records, list(map(of_arguments, notes)))
+        with _usage_errors():
+            chosen, left_out = chosen_targets(project, patterns, options)
+            plan = stack.enter_context(project_plan(project, chosen, options, watch, world))
+        records = _complete_records(plan, watch, world)
+    weighings = [one.data for one in records]
+    notes = [*left_out, *plan.left_out, *unused_notes(project, patterns, options, weighings)]
+    return ProjectRecord(records, list(map(reword_sentence, notes)))
 
 
-@told_of_arguments()
+@reword_errors()
 def run(
     command: CommandLine,
     *,
     name: str | None = None,
     progress: Watch | None = None,
     world: World | None = None,
-    **asked: Unpack[Running],
+    **keywords: Unpack[Running],
 ) -> Record[Run]:
     """Measure one command alone: no verdict, but medians, spreads and all samples.
 
@@ -116,44 +116,44 @@ def run(
     more than most changes, so use `compare` to weigh both at once. Keywords are in `Running`; raises what `compare`
     does.
     """
-    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Running)
-    line, called = taken("command", command), taken_if_given("name", name)
+    world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Running)
+    command_line, given_name = read_argument("command", command), read_optional_argument("name", name)
     with ExitStack() as stack:
-        with _sentences():
-            request = stack.enter_context(_alone(line, called, wanted, watch, world))
-        return _whole(Run, measure(request, watch, world))
+        with _usage_errors():
+            request = stack.enter_context(_run_request(command_line, given_name, options, watch, world))
+        return _complete_record(Run, measure(request, watch, world))
 
 
-@told_of_arguments()
+@reword_errors()
 def count(
     command: CommandLine,
     *,
     name: str | None = None,
     progress: Watch | None = None,
     world: World | None = None,
-    **asked: Unpack[Counted],
+    **keywords: Unpack[Counted],
 ) -> Record[Run]:
     """Count what a command executes under Valgrind: instructions, or the cost of its memory accesses.
 
     Counts do not depend on what else the machine does. To compare two versions, ask `compare` for such `metrics`.
     Keywords are in `Counted`; raises what `compare` does.
     """
-    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Counted)
-    line, called = taken("command", command), taken_if_given("name", name)
-    with _sentences():
-        request = count_of_command(line, called, wanted, world)
-    return _whole(Run, measure(request, watch, world))
+    world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Counted)
+    command_line, given_name = read_argument("command", command), read_optional_argument("name", name)
+    with _usage_errors():
+        request = count_of_command(command_line, given_name, options, world)
+    return _complete_record(Run, measure(request, watch, world))
 
 
-@told_of_arguments()
+@reword_errors()
 def check(
     command: CommandLine,
     *,
     heap: bool = False,
-    max_time: float | str = USUAL_S,
+    max_time: float | str = DEFAULT_LIMIT_S,
     progress: Watch | None = None,
     world: World | None = None,
-    **asked: Unpack[Checking],
+    **keywords: Unpack[Checking],
 ) -> Record[Soundness]:
     """Check whether a command, or the benchmarks inside a program with a `harness`, are sound, rule by rule.
 
@@ -161,12 +161,12 @@ def check(
     has what was found: `troubles()`, and everything `looked` at. Raises UsageError for what cannot be checked,
     MeasurementError if it cannot be tried, and IncompleteError after Ctrl-C.
     """
-    world, watch, wanted = world or World(), _watch(progress), asked_of(asked, Checking)
-    limit_s, watched = seconds_of("--max-time", taken("max_time", max_time)), taken("heap", heap)
-    line, only = taken("command", command), wanted.suite.benchmark or []
-    with _sentences():
-        subject, settings = target_of(line, wanted, limit_s, world)
-    found = check_target(subject, settings, world, watch, only=only, seconds=limit_s, heap=watched)
+    world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Checking)
+    limit_s, watches_heap = seconds_of("--max-time", read_argument("max_time", max_time)), read_argument("heap", heap)
+    command_line, patterns = read_argument("command", command), options.suite.benchmark or []
+    with _usage_errors():
+        subject, settings = target_of(command_line, options, limit_s, world)
+    found = check_target(subject, settings, world, watch, only=patterns, seconds=limit_s, heap=watches_heap)
     record = Record(found)
     if found.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)
@@ -184,71 +184,71 @@ def _project_of(start: str) -> Project:
     return project
 
 
-def _compared(
-    commands: list[str], names: Sequence[str] | None, wanted: Asked, watch: Watch, world: World
+def _comparison_request(
+    commands: list[str], names: Sequence[str] | None, options: Options, watch: Watch, world: World
 ) -> AbstractContextManager[Request]:
     """Return what `compare` measures, for as long as the context lasts."""
-    if wanted.revisions.given:
-        return weighing_of_revisions(commands, wanted, watch, world, names=names)
+    if options.revisions.given:
+        return weighing_of_revisions(commands, options, watch, world, names=names)
     if len(commands) < 2:
-        raise UsageError(f"{_IN_A_LIST}; or one in two revisions: steelyard.compare('./program', base='main')")
-    called = names_of(names, None, usual_names(commands))
-    return nullcontext(weighing_of_commands(commands, called, wanted, world))
+        raise UsageError(f"{_COMMANDS_HINT}; or one in two revisions: steelyard.compare('./program', base='main')")
+    side_names = names_of(names, None, default_names(commands))
+    return nullcontext(weighing_of_commands(commands, side_names, options, world))
 
 
-def _alone(
-    command: str, name: str | None, wanted: Asked, watch: Watch, world: World
+def _run_request(
+    command: str, name: str | None, options: Options, watch: Watch, world: World
 ) -> AbstractContextManager[Request]:
     """Return what `run` measures, for as long as the context lasts."""
-    if wanted.revisions.given:
-        return run_of_revision(command, name, wanted, watch, world)
-    return nullcontext(run_of_command(command, name, wanted, world))
+    if options.revisions.given:
+        return run_of_revision(command, name, options, watch, world)
+    return nullcontext(run_of_command(command, name, options, world))
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
+def _usage_errors() -> Iterator[None]:
     """Turn errors about values of a wrong type, which a command line cannot have, into a UsageError like all others."""
     try:
         yield
     except ValidationError as error:
-        raise UsageError(f"this cannot be asked: {described(error)}") from error
+        raise UsageError(f"this cannot be asked: {describe_error(error)}") from error
 
 
-def _watch(progress: Watch | None) -> Watch:
+def _progress_watch(progress: Watch | None) -> Watch:
     """Return the function that is told of the progress."""
-    watch: Watch = _unseen if progress is None else taken("progress", progress)
+    watch: Watch = _ignore_progress if progress is None else read_argument("progress", progress)
 
-    def told(now: Progress) -> None:
+    def report(now: Progress) -> None:
         if not now.goes_on:
             watch(now)
 
-    return told
+    return report
 
 
-def _unseen(progress: Progress) -> None:
+def _ignore_progress(progress: Progress) -> None:
     """Ignore the progress."""
 
 
-def _whole(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
+def _complete_record(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
     """Return what was measured as a record of this kind; raise what kept it from being complete."""
-    if isinstance(outcome.record, kind) and _is_whole(outcome):
+    if isinstance(outcome.record, kind) and _is_complete(outcome):
         return Record(outcome.record, outcome.kept)
-    raise _incomplete(outcome)
+    raise _incomplete_error(outcome)
 
 
-def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Weighing]]:
+def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Weighing]]:
     """Return what was measured of each part of a plan.
 
     Raises what kept parts from being complete once all had their turn; at once if the user interrupts.
     """
     records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
-    for part, outcome in _of_chosen(measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
+    for part, outcome in _without_unchosen(measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
         if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
             records.append(Record(outcome.record, outcome.kept, outcome.error))
         if isinstance(outcome, SteelyardError):
             failures[part.name] = outcome
-        elif not _is_whole(outcome):
-            failures[part.name] = _incomplete(outcome)
+        elif not _is_complete(outcome):
+            failures[part.name] = _incomplete_error(outcome)
         if part.name in failures and failures[part.name].exit_status == _INTERRUPTED:
             break
     if failures:
@@ -256,25 +256,25 @@ def _all_whole(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Wei
         if not any(record.data.derived for record in records):
             raise first
         others = f"; so did {', '.join([*failures][1:])}" if len(failures) > 1 else ""
-        status = max(one.exit_status for one in failures.values())
+        status = max(error.exit_status for error in failures.values())
         raise IncompleteError(f"{name}: {first}{others}", records, status) from first
     return records
 
 
-def _of_chosen(weighed: Iterable[_Weighed]) -> Iterator[_Weighed]:
+def _without_unchosen(parts: Iterable[_MeasuredPart]) -> Iterator[_MeasuredPart]:
     """Yield the parts with benchmarks that were asked for; raise NothingChosenError if none has any."""
-    left_out, is_any = list[NothingChosenError](), False
-    for part, outcome in weighed:
+    left_out, has_any = list[NothingChosenError](), False
+    for part, outcome in parts:
         if isinstance(outcome, NothingChosenError):
             left_out.append(outcome)
         else:
-            is_any = True
+            has_any = True
             yield part, outcome
-    if left_out and not is_any:
+    if left_out and not has_any:
         raise left_out[0]
 
 
-def _is_whole(outcome: Outcome) -> bool:
+def _is_complete(outcome: Outcome) -> bool:
     return outcome.is_whole and not outcome.stop_came_late
 
 
@@ -283,7 +283,7 @@ def _is_interrupted(outcome: Outcome) -> bool:
     return outcome.stop_came_late or "interrupted" in outcome.record.stop
 
 
-def _incomplete(outcome: Outcome) -> SteelyardError:
+def _incomplete_error(outcome: Outcome) -> SteelyardError:
     """Return the error that kept a record from being complete, with what was measured."""
     record = Record(outcome.record, outcome.kept, outcome.error)
     if _is_interrupted(outcome) and not outcome.record.is_empty():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Asked
+from steelyard.api.options import Options
 from steelyard.api.settings import settings_of
 from steelyard.model.values import seconds_in_range
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
 
-USUAL_S = 20.0
+DEFAULT_LIMIT_S = 20.0
 """How long each benchmark is examined by default, s."""
 
 
-def target_of(command: str, asked: Asked, max_time: float, world: World) -> tuple[Subject, Settings]:
+def target_of(command: str, options: Options, max_time: float, world: World) -> tuple[Subject, Settings]:
     """Return the command to examine and how it is launched; raise UsageError, also for a bad `max_time` (s)."""
     from steelyard.subjects.command import command_subject
 
     seconds_in_range("--max-time", max_time, 0.1, 86_400)
-    settings = settings_of(asked, world)
+    settings = settings_of(options, world)
     search_path = world.environment.get("PATH")
     return command_subject(command, command, "checked", shell=False, search_path=search_path), settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Counting
+from steelyard.api.options import Counting
 from steelyard.model.errors import UsageError
 from steelyard.model.values import in_range, metric_names
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
 _MOST_WEIGHT = 1e6
-_LOOPS = "{loops}"
+_LOOPS_PLACEHOLDER = "{loops}"
 
 
 def counted_metrics(wanted: Sequence[str] | None) -> list[str]:
@@ -23,8 +23,8 @@ def counted_metrics(wanted: Sequence[str] | None) -> list[str]:
     from steelyard.model.metrics import timed
 
     metrics = metric_names(wanted or ["instructions"])
-    if times := timed(metrics):
-        raise UsageError(f"count does not time: leave {', '.join(times)} out, or use steelyard run")
+    if timed_metrics := timed(metrics):
+        raise UsageError(f"count does not time: leave {', '.join(timed_metrics)} out, or use steelyard run")
     return metrics
 
 
@@ -43,15 +43,15 @@ def count_settings(
     from steelyard.model.metrics import counted
 
     if not counted(list(metrics)):
-        _refuse_idle(options)
+        _refuse_counting_options(options)
         return None
     from steelyard.measure.count.valgrind import caches_named
     from steelyard.model.counting import CountSettings
 
     _check_loops(options.loops, commands)
     if options.after_start and (options.body or harness):
-        other = "--body" if options.body else "--harness"
-        raise UsageError(f"{other} and --after-start both say when counting begins: give one of them")
+        option = "--body" if options.body else "--harness"
+        raise UsageError(f"{option} and --after-start both say when counting begins: give one of them")
     caches = caches_named(options.caches, world.facts().caches if options.caches == "host" else None)
     if options.weights == "calibrated":
         weights, caches = _calibrated(options, caches, world)
@@ -59,9 +59,9 @@ def count_settings(
         weights = weights_named(options.weights)
     # A harness marks what it measures; its start-up is not part of that.
     body = options.body or harness
-    requests = body or options.after_start
+    uses_requests = body or options.after_start
     return CountSettings(
-        tool="callgrind" if options.call_graph or requests else "cachegrind",
+        tool="callgrind" if options.call_graph or uses_requests else "cachegrind",
         cache_simulation=bool(_CACHE_METRICS & set(metrics)),
         caches=caches,
         weights=weights,
@@ -77,8 +77,10 @@ def _check_loops(loops: int | None, commands: Sequence[str]) -> None:
         return
     in_range("--loops", loops, 1, 10**12)
     for command in commands:
-        if _LOOPS not in command:
-            raise UsageError(f"--loops: the command {command!r} has no {_LOOPS}, which stands for how often it loops")
+        if _LOOPS_PLACEHOLDER not in command:
+            raise UsageError(
+                f"--loops: the command {command!r} has no {_LOOPS_PLACEHOLDER}, which stands for how often it loops"
+            )
 
 
 def jobs_checked(jobs: int | None) -> int | None:
@@ -117,10 +119,10 @@ def _calibrated(options: Counting, caches: Caches, world: World) -> tuple[Weight
     if calibration is None:
         raise UsageError("--weights calibrated: this machine was not calibrated; run steelyard calibrate first")
     fitted = calibration.caches
-    if options.chooses("caches") and _shapes(caches) != _shapes(fitted):
+    if options.is_given("caches") and _shapes(caches) != _shapes(fitted):
         raise UsageError(
-            f"--weights calibrated were fitted with the caches {_spelt(fitted)}, not with --caches {options.caches}: "
-            "leave --caches out, or run steelyard calibrate with the same --caches"
+            f"--weights calibrated were fitted with the caches {_caches_text(fitted)}, not with --caches "
+            f"{options.caches}: leave --caches out, or run steelyard calibrate with the same --caches"
         )
     return calibration.weights, fitted
 
@@ -129,22 +131,22 @@ def _shapes(caches: Caches) -> tuple[tuple[int, int, int], ...]:
     return caches.i1, caches.d1, caches.ll
 
 
-def _spelt(caches: Caches) -> str:
+def _caches_text(caches: Caches) -> str:
     return ":".join(
         f"{name}={','.join(map(str, shape))}" for name, shape in zip(("I1", "D1", "LL"), _shapes(caches), strict=True)
     )
 
 
-def _refuse_idle(options: Counting) -> None:
-    idle = {
+def _refuse_counting_options(options: Counting) -> None:
+    given = {
         "--loops": options.loops is not None,
         "--call-graph": options.call_graph,
         "--body": options.body,
         "--after-start": options.after_start,
         "--jobs": options.jobs is not None,
-        "--caches": options.chooses("caches"),
-        "--weights": options.chooses("weights"),
+        "--caches": options.is_given("caches"),
+        "--weights": options.is_given("weights"),
     }
-    for option, value in idle.items():
-        if value:
+    for option, is_given in given.items():
+        if is_given:
             raise UsageError(f"{option} applies to counting only: add --metric instructions or --metric cost")

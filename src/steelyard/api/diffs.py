@@ -44,7 +44,7 @@ def difference(
     from steelyard.model.foreign import ForeignResults
 
     if isinstance(baseline, ForeignResults) and isinstance(candidate, ForeignResults):
-        return _of_foreign(baseline, candidate, terms)
+        return _difference_of_imports(baseline, candidate, terms)
     if terms.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     from steelyard.design.unpaired.runs import require_run
@@ -52,7 +52,7 @@ def difference(
     runs = require_run(baseline, names[0]), require_run(candidate, names[1])
     for run, name in zip(runs, names, strict=True):
         check_kind(run, name, terms.metrics or runs[0].settings.metrics)
-    return of_runs(*runs, terms)
+    return difference_of_runs(*runs, terms)
 
 
 def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
@@ -66,25 +66,25 @@ def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
         raise UsageError(f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it")
 
 
-def of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
+def difference_of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
     """Return what two runs say about each other; raise as `difference` does."""
     from steelyard.model.metrics import METRICS, counted, timed
 
-    wanted = list(terms.metrics or baseline.settings.metrics)
-    if METRICS[wanted[0]].counted:
+    metrics = list(terms.metrics or baseline.settings.metrics)
+    if METRICS[metrics[0]].counted:
         from steelyard.design.unpaired.counts import compare_counts
 
         return compare_counts(
-            baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=counted(wanted), force=terms.force
+            baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=counted(metrics), force=terms.force
         )
     from steelyard.design.unpaired.runs import compare_runs
 
     return compare_runs(
-        baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=timed(wanted), force=terms.force
+        baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=timed(metrics), force=terms.force
     )
 
 
-def _of_foreign(baseline: ForeignResults, candidate: ForeignResults, terms: Terms) -> ForeignReport:
+def _difference_of_imports(baseline: ForeignResults, candidate: ForeignResults, terms: Terms) -> ForeignReport:
     from steelyard.design.unpaired.foreign import compare_foreign
 
     if terms.metrics:

@@ -20,7 +20,7 @@ from steelyard.model.sides import SIDES, SideName
 from steelyard.model.soundness import Soundness
 from steelyard.report import junit
 from steelyard.report.data import arrays, google_benchmark, hyperfine, lines, others, pyperf, samples
-from steelyard.report.data import series as of_sides
+from steelyard.report.data import series as side_series
 from steelyard.report.data.series import Series
 from steelyard.report.data.table import Table
 
@@ -53,7 +53,7 @@ class ExportFormat:
     has_metric: bool = False
 
 
-_KINDS: dict[type, str] = {
+_KIND_NAMES: dict[type, str] = {
     Weighing: "weighing",
     Run: "run",
     ForeignResults: "import",
@@ -62,13 +62,13 @@ _KINDS: dict[type, str] = {
     InterruptedCalibration: "calibration",
     Bisection: "bisection",
 }
-_MEASURED = ("weighing", "run", "import")
-_ALL = tuple(dict.fromkeys(_KINDS.values()))
+_MEASURED_KINDS = ("weighing", "run", "import")
+_ALL_KINDS = tuple(dict.fromkeys(_KIND_NAMES.values()))
 
 
 def kind_of(record: Document) -> str:
     """Return a record's kind: weighing, run, import, check, calibration or bisection."""
-    return _KINDS[type(record)]
+    return _KIND_NAMES[type(record)]
 
 
 def table_of(record: Document) -> Table:
@@ -92,15 +92,18 @@ def exported(
     """
     wanted = format_named(format_)
     if kind_of(record) not in wanted.holds:
-        holding = [one.name for one in FORMATS.values() if kind_of(record) in one.holds]
-        raise UsageError(f"{wanted.name} holds no {kind_of(record)}: {_listed(holding)} do")
+        able_formats = [one.name for one in FORMATS.values() if kind_of(record) in one.holds]
+        raise UsageError(f"{wanted.name} holds no {kind_of(record)}: {_joined_with_and(able_formats)} do")
     if side is not None and not (wanted.has_side and isinstance(record, Weighing)):
-        raise UsageError(f"--side {side} chooses from a weighing for {_listed(_names('has_side'))}: leave it out")
+        raise UsageError(
+            f"--side {side} chooses from a weighing for {_joined_with_and(_formats_with('has_side'))}: leave it out"
+        )
     if side is not None and side not in SIDES:
         raise UsageError(f"--side {side!r} is not known: choose from {', '.join(SIDES)}")
     if metric is not None and not (wanted.has_metric and isinstance(record, Weighing | Run)):
         raise UsageError(
-            f"--metric {metric} chooses what {_listed(_names('has_metric'))} hold of a weighing or run: leave it out"
+            f"--metric {metric} chooses what {_joined_with_and(_formats_with('has_metric'))} hold of a weighing or "
+            "run: leave it out"
         )
     return wanted.write(Export(record, name, side, metric))
 
@@ -108,16 +111,16 @@ def exported(
 def format_named(name: str) -> ExportFormat:
     """Return the format of this name; raise UsageError, which lists all names, if there is none."""
     if name not in FORMATS:
-        of_a_gate = "; OpenMetrics is written by steelyard gate --metrics" if "metrics" in name else ""
-        raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}{of_a_gate}")
+        gate_hint = "; OpenMetrics is written by steelyard gate --metrics" if "metrics" in name else ""
+        raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}{gate_hint}")
     return FORMATS[name]
 
 
-def _names(attribute: str) -> list[str]:
-    return [one.name for one in FORMATS.values() if getattr(one, attribute)]
+def _formats_with(attribute: str) -> list[str]:
+    return [format_.name for format_ in FORMATS.values() if getattr(format_, attribute)]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined_with_and(names: Sequence[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -125,22 +128,22 @@ def _listed(names: Sequence[str]) -> str:
 # --- each format
 
 
-def _pyperf(asked: Export) -> Data:
-    if isinstance(asked.record, ForeignResults):
-        if (as_it_was := pyperf.of_import(asked.record)) is not None:
-            return as_it_was
-        about: dict[str, Any] = {f"imported_from_{name}": value for name, value in asked.record.machine.items()}
-        return pyperf.of_series(list(of_sides.of_foreign(asked.record, "pyperf")), about)
-    series, metric = _one_side(asked, "pyperf")
-    return pyperf.of_series(series, pyperf.about(_measured(asked), metric))
+def _pyperf(export: Export) -> Data:
+    if isinstance(export.record, ForeignResults):
+        if (original := pyperf.of_import(export.record)) is not None:
+            return original
+        about: dict[str, Any] = {f"imported_from_{name}": value for name, value in export.record.machine.items()}
+        return pyperf.of_series(list(side_series.of_foreign(export.record, "pyperf")), about)
+    series, metric = _series_of_one_side(export, "pyperf")
+    return pyperf.of_series(series, pyperf.suite_metadata(_measured_record(export), metric))
 
 
-def _google_benchmark(asked: Export) -> Data:
-    if isinstance(asked.record, ForeignResults):
-        context: dict[str, Any] = {"library_version": asked.record.provenance.version, **asked.record.machine}
-        return google_benchmark.of_series(list(of_sides.of_foreign(asked.record, "google-benchmark")), context)
-    series, metric = _one_side(asked, "google-benchmark")
-    record = _measured(asked)
+def _google_benchmark(export: Export) -> Data:
+    if isinstance(export.record, ForeignResults):
+        context: dict[str, Any] = {"library_version": export.record.provenance.version, **export.record.machine}
+        return google_benchmark.of_series(list(side_series.of_foreign(export.record, "google-benchmark")), context)
+    series, metric = _series_of_one_side(export, "google-benchmark")
+    record = _measured_record(export)
     context = {
         "date": record.created,
         "executable": record.subjects[0].program,
@@ -148,35 +151,37 @@ def _google_benchmark(asked: Export) -> Data:
         "steelyard_version": record.tool,
         "steelyard_metric": metric,
     }
-    return google_benchmark.of_series(_times(series, "google-benchmark", metric), context)
+    return google_benchmark.of_series(_checked_times(series, "google-benchmark", metric), context)
 
 
-def _hyperfine(asked: Export) -> Data:
-    if isinstance(asked.record, ForeignResults):
-        return hyperfine.of_series(list(of_sides.of_foreign(asked.record, "hyperfine")))
-    record = _measured(asked)
-    metric = of_sides.metric_of(record, asked.metric, "hyperfine")
-    sides = SIDES if asked.side is None else (_side(asked.side),)
-    return hyperfine.of_series(_times(_series(record, metric, sides, "hyperfine"), "hyperfine", metric))
+def _hyperfine(export: Export) -> Data:
+    if isinstance(export.record, ForeignResults):
+        return hyperfine.of_series(list(side_series.of_foreign(export.record, "hyperfine")))
+    record = _measured_record(export)
+    metric = side_series.metric_of(record, export.metric, "hyperfine")
+    sides = SIDES if export.side is None else (_side(export.side),)
+    return hyperfine.of_series(
+        _checked_times(_series_of_sides(record, metric, sides, "hyperfine"), "hyperfine", metric)
+    )
 
 
-def _junit(asked: Export) -> Data:
-    if isinstance(asked.record, Soundness):
-        return junit.of_check(asked.record).encode(errors="backslashreplace")
-    report = gate_outcome(asked.name, recall_record(_measured(asked)), Limits())
+def _junit(export: Export) -> Data:
+    if isinstance(export.record, Soundness):
+        return junit.of_check(export.record).encode(errors="backslashreplace")
+    report = gate_outcome(export.name, recall_record(_measured_record(export)), Limits())
     return junit.xml(report).encode(errors="backslashreplace")
 
 
-def _one_side(asked: Export, format_: str) -> tuple[list[Series], str]:
-    record = _measured(asked)
-    metric = of_sides.metric_of(record, asked.metric, format_)
-    if isinstance(record, Weighing) and asked.side is None:
+def _series_of_one_side(export: Export, format_: str) -> tuple[list[Series], str]:
+    record = _measured_record(export)
+    metric = side_series.metric_of(record, export.metric, format_)
+    if isinstance(record, Weighing) and export.side is None:
         raise UsageError(f"--side has to say which one a file of {format_} holds: baseline or candidate")
-    return _series(record, metric, [_side(asked.side)], format_), metric
+    return _series_of_sides(record, metric, [_side(export.side)], format_), metric
 
 
-def _series(record: Weighing | Run, metric: str, sides: Sequence[SideName], format_: str) -> list[Series]:
-    if not (series := list(of_sides.of_measured(record, metric, sides))):
+def _series_of_sides(record: Weighing | Run, metric: str, sides: Sequence[SideName], format_: str) -> list[Series]:
+    if not (series := list(side_series.of_measured(record, metric, sides))):
         raise UsageError(
             f"{format_} would hold nothing, as no launch of that side was measured to its end: csv, json-lines and "
             "parquet hold every launch"
@@ -184,30 +189,30 @@ def _series(record: Weighing | Run, metric: str, sides: Sequence[SideName], form
     return series
 
 
-def _side(told: str | None) -> SideName:
-    return "candidate" if told == "candidate" else "baseline"
+def _side(side: str | None) -> SideName:
+    return "candidate" if side == "candidate" else "baseline"
 
 
-def _times(series: list[Series], format_: str, metric: str) -> list[Series]:
+def _checked_times(series: list[Series], format_: str, metric: str) -> list[Series]:
     if any(one.unit != "s" for one in series):
         raise UsageError(f"{format_} holds times, and {metric} is none: csv, json-lines, parquet and pyperf hold it")
     return series
 
 
-def _measured(asked: Export) -> Weighing | Run:
-    assert isinstance(asked.record, Weighing | Run)  # noqa: S101 - `exported` has looked
-    return asked.record
+def _measured_record(export: Export) -> Weighing | Run:
+    assert isinstance(export.record, Weighing | Run)  # noqa: S101 - `exported` has looked
+    return export.record
 
 
 FORMATS: dict[str, ExportFormat] = {
     one.name: one
     for one in (
-        ExportFormat("csv", _ALL, lambda asked: lines.csv(table_of(asked.record))),
-        ExportFormat("json-lines", _ALL, lambda asked: lines.json_lines(table_of(asked.record))),
-        ExportFormat("parquet", _ALL, lambda asked: arrays.parquet(table_of(asked.record)), is_binary=True),
-        ExportFormat("pyperf", _MEASURED, _pyperf, has_side=True, has_metric=True),
-        ExportFormat("hyperfine", _MEASURED, _hyperfine, has_side=True, has_metric=True),
-        ExportFormat("google-benchmark", _MEASURED, _google_benchmark, has_side=True, has_metric=True),
+        ExportFormat("csv", _ALL_KINDS, lambda export: lines.csv(table_of(export.record))),
+        ExportFormat("json-lines", _ALL_KINDS, lambda export: lines.json_lines(table_of(export.record))),
+        ExportFormat("parquet", _ALL_KINDS, lambda export: arrays.parquet(table_of(export.record)), is_binary=True),
+        ExportFormat("pyperf", _MEASURED_KINDS, _pyperf, has_side=True, has_metric=True),
+        ExportFormat("hyperfine", _MEASURED_KINDS, _hyperfine, has_side=True, has_metric=True),
+        ExportFormat("google-benchmark", _MEASURED_KINDS, _google_benchmark, has_side=True, has_metric=True),
         ExportFormat("junit", ("weighing", "check"), _junit),
     )
 }

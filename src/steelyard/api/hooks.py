@@ -6,32 +6,32 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any, Final
 
-from steelyard.api.asked import Asked
+from steelyard.api.options import Options
 from steelyard.api.parameters import SEPARATOR
 from steelyard.model.errors import UsageError
 from steelyard.model.typed import in_quotes
 
-_MOST: Final = 2
+_MOST_COMMANDS: Final = 2
 
 
-def hooks_checked(options: Asked, *, is_alone: bool) -> dict[str, Any]:
+def hooks_checked(options: Options, *, is_alone: bool) -> dict[str, Any]:
     """Return the fields of the settings for hooks.
 
     Raises UsageError for too many commands, and for a parameter in one that runs where it has no value. For a command
     that `is_alone`, a second command around launches would never run.
     """
-    launch, varied = options.launch, _varied(options)
+    launch, varying = options.launch, _varying_names(options)
     return {
-        "setup": _once("--setup", launch.set_up, varied),
-        "prepare": _of_each("--prepare", launch.prepare, is_alone=is_alone),
-        "conclude": _of_each("--conclude", launch.conclude, is_alone=is_alone),
-        "cleanup": _once("--cleanup", launch.cleanup, varied),
+        "setup": _commands_run_once("--setup", launch.set_up, varying),
+        "prepare": _commands_around_launches("--prepare", launch.prepare, is_alone=is_alone),
+        "conclude": _commands_around_launches("--conclude", launch.conclude, is_alone=is_alone),
+        "cleanup": _commands_run_once("--cleanup", launch.cleanup, varying),
     }
 
 
-def check_variables(options: Asked, commands: Sequence[str]) -> None:
+def check_variables(options: Options, commands: Sequence[str]) -> None:
     """Raise UsageError for a variable with a parameter in its value, which would be the same in all launches."""
-    for variable, name in product(options.launch.env or [], _varied(options)):
+    for variable, name in product(options.launch.env or [], _varying_names(options)):
         if f"{{{name}}}" in variable:
             instead = in_quotes(f"env {variable} {commands[0] if commands else 'COMMAND'}")
             raise UsageError(
@@ -40,36 +40,36 @@ def check_variables(options: Asked, commands: Sequence[str]) -> None:
             )
 
 
-def _varied(options: Asked) -> list[str]:
+def _varying_names(options: Options) -> list[str]:
     """Return the names whose values differ from launch to launch."""
     weighing = options.weighing
     parameters = [*(weighing.parameter_list or []), *(weighing.parameter_scan or [])]
-    names = [given.split(SEPARATOR)[0] for given in parameters]
+    names = [argument.split(SEPARATOR)[0] for argument in parameters]
     layout = ["layout"] if weighing.layouts is not None else []
     loops = ["loops"] if options.counting.loops is not None else []
     return [*names, *layout, *loops]
 
 
-def _few(option: str, commands: Sequence[str] | None) -> list[str]:
+def _one_or_two(option: str, commands: Sequence[str] | None) -> list[str]:
     given = list(commands or [])
-    if len(given) > _MOST:
+    if len(given) > _MOST_COMMANDS:
         raise UsageError(f"{option} was given {len(given)} times: once for both commands, or twice, one for each")
     return given
 
 
-def _of_each(option: str, commands: Sequence[str] | None, *, is_alone: bool) -> list[str]:
-    given = _few(option, commands)
+def _commands_around_launches(option: str, commands: Sequence[str] | None, *, is_alone: bool) -> list[str]:
+    given = _one_or_two(option, commands)
     if is_alone and len(given) > 1:
         raise UsageError(f"{option} was given twice, and there is one command: give it once")
     return given
 
 
-def _once(option: str, commands: Sequence[str] | None, varied: Sequence[str]) -> list[str]:
-    given = _few(option, commands)
-    for place in (f"{{{name}}}" for name in varied):
-        if any(place in command for command in given):
+def _commands_run_once(option: str, commands: Sequence[str] | None, varying: Sequence[str]) -> list[str]:
+    given = _one_or_two(option, commands)
+    for placeholder in (f"{{{name}}}" for name in varying):
+        if any(placeholder in command for command in given):
             raise UsageError(
-                f"{option} runs once, for all values: {place} has none there; "
+                f"{option} runs once, for all values: {placeholder} has none there; "
                 "use --prepare or --conclude, around each launch, or write the values out"
             )
     return given

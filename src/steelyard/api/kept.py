@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
 
 
-def kept_by_name(world: World, *paths: Path) -> list[Path]:
+def kept_paths(world: World, *paths: Path) -> list[Path]:
     """Return the paths, replacing each name that is no file, but of a kept run, by the path of that run."""
     from steelyard.history.store import is_name
 

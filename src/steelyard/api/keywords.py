@@ -9,10 +9,10 @@ from functools import partial
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-from steelyard.api.asked import Asked, Describing, Launching
-from steelyard.api.parameters import listed
+from steelyard.api.arguments import read_argument
+from steelyard.api.options import Describing, Launching, Options
+from steelyard.api.parameters import join_parameters
 from steelyard.api.streams import input_of_launches, output_of_launches
-from steelyard.api.taken import taken
 from steelyard.api.wording import argument_of
 from steelyard.model.errors import UsageError
 from steelyard.model.values import LARGEST_MARGIN, seconds, share
@@ -21,10 +21,10 @@ PathName = str | PathLike[str]
 CommandLine = str | PathLike[str]
 """A text is split into words; a path is a program on its own."""
 _Value = str | float | PathLike[str]
-_Some = str | Sequence[str]
+_Texts = str | Sequence[str]
 
 # Keywords whose name differs from that of the field they set.
-_CALLED: Mapping[str, str] = {
+_FIELD_NAMES: Mapping[str, str] = {
     "metrics": "metric",
     "launches": "pairs",
     "parameters": "parameter_list",
@@ -48,7 +48,7 @@ class Launched(TypedDict, total=False):
     """
 
     harness: str | None
-    benchmarks: _Some | None
+    benchmarks: _Texts | None
     """Patterns of the names of a harness's benchmarks."""
     timeout: float | None
     environment: Mapping[str, _Value | None] | Sequence[str] | None
@@ -65,17 +65,17 @@ class Checking(Launched, total=False):
 class Counted(Launched, total=False):
     """What `count` takes in addition."""
 
-    metrics: _Some | None
+    metrics: _Texts | None
     """What to measure; the first metric decides. The default is `active`, or `instructions` for `count`."""
     alpha: float | str | None
     """The chance of a wrong verdict: 0.01, or a text in percent such as `1%`."""
     parameters: Mapping[str, _Value | Sequence[_Value]] | None
     """Values for each {name} in the commands; every combination is a benchmark."""
-    tags: _Some | None
-    setup: _Some | None
-    prepare: _Some | None
-    conclude: _Some | None
-    cleanup: _Some | None
+    tags: _Texts | None
+    setup: _Texts | None
+    prepare: _Texts | None
+    conclude: _Texts | None
+    cleanup: _Texts | None
     stdin: PathName | None
     shell: bool | None
     ignore_failure: bool | None
@@ -141,10 +141,10 @@ class Comparing(Measuring, total=False):
 
 Keywords = type[Checking | Counted | Running | Comparing]
 
-_USUAL: Mapping[object, Asked] = {
-    Running: Asked(judging=Describing()),
-    Counted: Asked(launch=Launching(warm_up=0, seed=0)),
-    Checking: Asked(launch=Launching(warm_up=0, seed=0, timeout=60)),
+_DEFAULTS: Mapping[object, Options] = {
+    Running: Options(judging=Describing()),
+    Counted: Options(launch=Launching(warm_up=0, seed=0)),
+    Checking: Options(launch=Launching(warm_up=0, seed=0, timeout=60)),
 }
 """The defaults of the functions whose defaults differ from those of `compare`."""
 
@@ -152,48 +152,48 @@ _USUAL: Mapping[object, Asked] = {
 KEYWORDS = {*Running.__annotations__, *Comparing.__annotations__}
 """All keywords."""
 
-_GROUPS = {
+_GROUP_OF_FIELD = {
     one.name: group.name
-    for group in fields(Asked)
+    for group in fields(Options)
     if group.name != "given"
-    for one in fields(getattr(Asked, group.name))
+    for one in fields(getattr(Options, group.name))
 }
 
 
-def place_of(key: str) -> tuple[str, str]:
+def group_and_field(key: str) -> tuple[str, str]:
     """Return the group of `Asked` that a keyword, or a key of a project's file, belongs to, and its field there."""
-    field = _CALLED.get(key, key)
-    return _GROUPS[field], field
+    field = _FIELD_NAMES.get(key, key)
+    return _GROUP_OF_FIELD[field], field
 
 
-def asked_of(given: Mapping[str, Any], known: Keywords) -> Asked:
-    """Return what these keywords ask for; raise TypeError for one that is not `known`, UsageError for a bad value."""
-    asked, names = _USUAL.get(known, Asked()), dict[str, str]()
-    found, keys = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
-    for key, value in given.items():
-        if key not in known.__annotations__:
-            raise TypeError(f"unknown keyword {key!r}: {_instead(key, sorted(known.__annotations__))}")
+def options_of(keywords: Mapping[str, Any], kind: Keywords) -> Options:
+    """Return what these keywords ask for; raise TypeError for one of another function, UsageError for a bad value."""
+    defaults, spellings = _DEFAULTS.get(kind, Options()), dict[str, str]()
+    values, spellings_of = dict[str, dict[str, Any]](), dict[str, dict[str, str]]()
+    for key, value in keywords.items():
+        if key not in kind.__annotations__:
+            raise TypeError(f"unknown keyword {key!r}: {_suggestion(key, sorted(kind.__annotations__))}")
         if value is not None:
-            group, field = place_of(key)
-            found.setdefault(group, {})[field] = _READ.get(key, _as_it_is)(taken(key, value))
-            keys.setdefault(group, {})[field] = names[field] = key
-    groups = {group: replace(getattr(asked, group), **found[group], given=keys[group]) for group in found}
-    return replace(asked, **groups, given=names)
+            group, field = group_and_field(key)
+            values.setdefault(group, {})[field] = _READERS.get(key, _unchanged)(read_argument(key, value))
+            spellings_of.setdefault(group, {})[field] = spellings[field] = key
+    groups = {group: replace(getattr(defaults, group), **values[group], given=spellings_of[group]) for group in values}
+    return replace(defaults, **groups, given=spellings)
 
 
-def is_asked(asked: Asked, key: str) -> bool:
+def is_given(options: Options, key: str) -> bool:
     """Return whether the caller, rather than a file, asked for what a keyword means."""
     if key not in KEYWORDS:
         return False
-    group, field = place_of(key)
-    chosen: bool = getattr(asked, group).chooses(field)
-    return chosen
+    group, field = group_and_field(key)
+    is_set: bool = getattr(options, group).is_given(field)
+    return is_set
 
 
-def _instead(key: str, known: Sequence[str]) -> str:
+def _suggestion(key: str, known: Sequence[str]) -> str:
     """Say what may have been meant; a keyword of another function is no misspelling."""
-    near = [] if key in KEYWORDS else get_close_matches(argument_of(f"--{key}"), known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+    similar = [] if key in KEYWORDS else get_close_matches(argument_of(f"--{key}"), known, 1)
+    return f"did you mean {similar[0]!r}?" if similar else f"choose from {', '.join(known)}"
 
 
 def percentage(margin: float | str) -> str:
@@ -209,7 +209,7 @@ def percentage(margin: float | str) -> str:
     return margin if isinstance(margin, str) else f"{100 * margin:.12g}%"
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -218,17 +218,17 @@ def seconds_of(option: str, value: float | str) -> float:
     return seconds(option, value) if isinstance(value, str) else value
 
 
-def part_of_1(option: str, value: float | str) -> float:
+def fraction_of(option: str, value: float | str) -> float:
     """Return a part of 1, given as a number or as a text such as `1%`; raise UsageError if it is none."""
     return share(option, value) if isinstance(value, str) else value
 
 
-_READ: Mapping[str, Callable[[Any], Any]] = {
+_READERS: Mapping[str, Callable[[Any], Any]] = {
     "margin": percentage,
-    "alpha": partial(part_of_1, "--alpha"),
+    "alpha": partial(fraction_of, "--alpha"),
     "max_time": partial(seconds_of, "--max-time"),
     "build_timeout": partial(seconds_of, "--build-timeout"),
-    "parameters": listed,
+    "parameters": join_parameters,
     "stdin": partial(input_of_launches, "--stdin"),
     "output": partial(output_of_launches, "--output"),
     "bytes": str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Plan
+from steelyard.api.options import Plan
 from steelyard.api.parameters import SEPARATOR
 from steelyard.model.errors import UsageError
 from steelyard.model.values import in_range
@@ -13,8 +13,8 @@ from steelyard.model.values import in_range
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Recipe
 
-LEAST = 2
-_PLACE = "{layout}"
+FEWEST_LAYOUTS = 2
+_PLACEHOLDER = "{layout}"
 
 
 def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None) -> int:
@@ -26,24 +26,25 @@ def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | Non
         return 0
     from steelyard.model.layouts import MOST_LAYOUTS
 
-    in_range("--layouts", options.layouts, LEAST, MOST_LAYOUTS)
+    in_range("--layouts", options.layouts, FEWEST_LAYOUTS, MOST_LAYOUTS)
     parameters = [*(options.parameter_list or []), *(options.parameter_scan or [])]
-    if any(given.split(SEPARATOR)[0] == _PLACE.strip("{}") for given in parameters):
-        raise UsageError(f"--layouts sets {_PLACE} in the commands: give the parameter another name")
+    if any(argument.split(SEPARATOR)[0] == _PLACEHOLDER.strip("{}") for argument in parameters):
+        raise UsageError(f"--layouts sets {_PLACEHOLDER} in the commands: give the parameter another name")
     if recipe is not None and recipe.has_layouts:
         return options.layouts
     for command in commands:
-        if _PLACE not in command:
+        if _PLACEHOLDER not in command:
             raise UsageError(
-                f"--layouts {options.layouts}: {command!r} has no {_PLACE}, so that one layout alone would be weighed: "
-                + ("write it where each build has its number, as in ./old-{layout}" if recipe is None else _IN_BUILD)
+                f"--layouts {options.layouts}: {command!r} has no {_PLACEHOLDER}, so that one layout alone would be "
+                "weighed: " + (_COMMAND_ADVICE if recipe is None else _BUILD_ADVICE)
             )
     return options.layouts
 
 
-_IN_BUILD = "write it in the command that builds, where each build gets its number (steelyard docs layouts)"
+_COMMAND_ADVICE = "write it where each build has its number, as in ./old-{layout}"
+_BUILD_ADVICE = "write it in the command that builds, where each build gets its number (steelyard docs layouts)"
 
 
-def layouts_built(options: Plan, recipe: Recipe) -> int:
+def layouts_to_build(options: Plan, recipe: Recipe) -> int:
     """Return how many layouts of each side are built, 0 for one."""
     return (options.layouts or 0) if recipe.has_layouts else 0

@@ -9,19 +9,19 @@ from steelyard.model import typed
 from steelyard.model.errors import UsageError
 
 
-def names_of(given: Sequence[str] | None, listed: str | None, usual: Sequence[str]) -> list[str]:
-    """Return all names: those `given` one by one or `listed` with commas, and the `usual` ones for the rest.
+def names_of(given: Sequence[str] | None, listed: str | None, defaults: Sequence[str]) -> list[str]:
+    """Return all names: those `given` one by one or `listed` with commas, and the `defaults` for the rest.
 
     Raises UsageError for names that are not distinct, and for more or (in a list) fewer names than commands.
     """
     if listed is None:
-        return _one_by_one(given or [], usual)
+        return _names_given_singly(given or [], defaults)
     if given:
         raise UsageError("--name and --names are the same: give one of them")
     names = [name.strip() for name in listed.split(",")]
-    if len(names) != len(usual) or not all(names) or len(set(names)) < len(names):
+    if len(names) != len(defaults) or not all(names) or len(set(names)) < len(names):
         raise UsageError(
-            f"--names {listed!r} has to be {len(usual)} different names with commas between them: --names old,new"
+            f"--names {listed!r} has to be {len(defaults)} different names with commas between them: --names old,new"
         )
     return names
 
@@ -37,19 +37,19 @@ def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
             raise UsageError(f"--name {name} is a file: {in_quotes(f'{commands[0]} -n {name}')}, or it another name")
 
 
-def in_quotes(command: str, before: str = "") -> str:
+def in_quotes(command: str, prefix: str = "") -> str:
     """Say how to give a command of several words."""
-    return f"give the command in quotes: {before}{typed.in_quotes(command)}"
+    return f"give the command in quotes: {prefix}{typed.in_quotes(command)}"
 
 
-def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
-    if len(given) > len(usual):
+def _names_given_singly(given: Sequence[str], defaults: Sequence[str]) -> list[str]:
+    if len(given) > len(defaults):
         from steelyard.report.figures import count
 
         raise UsageError(
-            f"--name was given {count(len(given), 'time')} for {count(len(usual), 'command')}: once for each"
+            f"--name was given {count(len(given), 'time')} for {count(len(defaults), 'command')}: once for each"
         )
-    names = [*(name.strip() for name in given), *usual[len(given) :]]
+    names = [*(name.strip() for name in given), *defaults[len(given) :]]
     for name in names[: len(given)]:
         if not name:
             raise UsageError("--name '' is empty: give each command a name that can be seen")
@@ -58,7 +58,7 @@ def _one_by_one(given: Sequence[str], usual: Sequence[str]) -> list[str]:
     return names
 
 
-def usual_names(commands: Sequence[str]) -> list[str]:
+def default_names(commands: Sequence[str]) -> list[str]:
     """Return the commands as their own names; equal ones get their positions."""
     return [
         command if commands.count(command) == 1 else f"{command} ({place})"

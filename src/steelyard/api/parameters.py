@@ -17,11 +17,11 @@ def arguments_of(option: str, joined: str) -> list[str]:
     """Split an option's joined arguments; raise UsageError if a spelling such as `-Ln` escaped the joining."""
     arguments = joined.split(SEPARATOR)
     if len(arguments) != len(ARGUMENTS[option]) + may_have_step(option):
-        raise too_few(option)
+        raise too_few_arguments(option)
     return arguments
 
 
-def too_few(option: str) -> UsageError:
+def too_few_arguments(option: str) -> UsageError:
     """Return the error for an option with fewer arguments than it takes."""
     names, step = ARGUMENTS[option], " [STEP]" if may_have_step(option) else ""
     return UsageError(f"{option} takes {len(names)} words: {option} {' '.join(names)}{step}")
@@ -32,12 +32,15 @@ def may_have_step(option: str) -> bool:
     return ARGUMENTS[option] is _SCAN
 
 
-def listed(parameters: Mapping[str, Sequence[str | float]]) -> list[str]:
+def join_parameters(parameters: Mapping[str, Sequence[str | float]]) -> list[str]:
     """Join parameters with their values verbatim, marked by an empty word, which no option has in that place."""
     return [SEPARATOR.join((name, "", *map(str, values))) for name, values in parameters.items()]
 
 
-def values_listed(joined: str) -> tuple[str, list[str]] | None:
-    """Split what `listed` joined into name and values; None for a command line's text, whose values have commas."""
+def split_parameter(joined: str) -> tuple[str, list[str]] | None:
+    """Split what `join_parameters` joined into name and values.
+
+    Returns None for a command line's text, whose values have commas.
+    """
     name, *words = joined.split(SEPARATOR)
     return (name, words[1:]) if len(words) > 1 else None

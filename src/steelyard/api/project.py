@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.api.asked import Asked
-from steelyard.api.keywords import is_asked, place_of
-from steelyard.api.layouts import layouts_built
-from steelyard.api.parameters import listed
+from steelyard.api.keywords import group_and_field, is_given
+from steelyard.api.layouts import layouts_to_build
+from steelyard.api.options import Options
+from steelyard.api.parameters import join_parameters
 from steelyard.api.revisions import built_sides, check_build, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.api.streams import input_of_launches
-from steelyard.api.untimed import of_target
+from steelyard.api.untimed import options_of_target
 from steelyard.api.wording import split_option
-from steelyard.design.findings import new_suite_finding
+from steelyard.design.findings import new_suite_finding, some_names
 from steelyard.design.folders import enter_folder
 from steelyard.design.several import Part, join_parts
 from steelyard.design.suite.selection import Selection
@@ -52,11 +52,11 @@ class Sides:
 
 
 # Settings for all targets that mean nothing for those with a harness.
-_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
+_KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Keys of a section that are no part of what is asked of a weighing.
-_SAID_APART = frozenset({"name", "command", "margin", "margins"})
+_KEYS_WITHOUT_OPTION = frozenset({"name", "command", "margin", "margins"})
 # Fields for commands on the command line; in a project, each target has its own.
-_OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
+_FIELDS_OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
 
 @dataclass(frozen=True)
@@ -71,41 +71,43 @@ class ProjectPlan:
 
 
 @contextmanager
-def planned(
-    project: Project, targets: Mapping[int, Target], asked: Asked, watch: Watch, world: World
+def project_plan(
+    project: Project, targets: Mapping[int, Target], options: Options, watch: Watch, world: World
 ) -> Iterator[ProjectPlan]:
     """Return the weighings of these targets, with both sides built; this process is meanwhile in the project's folder.
 
     `watch` is told about the builds. Raises UsageError, with the line in the file, for what cannot be weighed;
     NotBuiltError; InterruptedBeforeStart.
     """
-    asked, recipe = _from_here(_with_seed(asked, world)), _recipe(project, asked, world)
+    options, recipe = _with_absolute_paths(_with_seed(options, world)), _build_recipe(project, options, world)
     with enter_folder(project.folder):  # errors that need no build come first
-        for place, target in targets.items():
-            _Planned(project, place, target, asked, world, beside=_without(targets, place)).check(recipe)
-    with sides_of(project, recipe, asked, watch, world) as sides, enter_folder(project.folder):
-        parts, left_out = _parts_of(project, targets, sides, asked, world)
-        yield ProjectPlan(parts, asked.judging.max_time or project.compare.max_time, left_out)
+        for position, target in targets.items():
+            _PlannedTarget(
+                project, position, target, options, world, other_targets=_other_targets(targets, position)
+            ).check(recipe)
+    with sides_of(project, recipe, options, watch, world) as sides, enter_folder(project.folder):
+        parts, left_out = _parts_of(project, targets, sides, options, world)
+        yield ProjectPlan(parts, options.judging.max_time or project.compare.max_time, left_out)
 
 
-def chosen_targets(project: Project, patterns: Sequence[str], asked: Asked) -> tuple[dict[int, Target], list[str]]:
+def chosen_targets(project: Project, patterns: Sequence[str], options: Options) -> tuple[dict[int, Target], list[str]]:
     """Return the targets that fit one of the patterns (all, without any) by their place in the file, and notes.
 
-    Commands that are not among the benchmarks `asked` for are left out, as the notes say. Raises UsageError if no
-    target is left, and for what is `asked` only of commands, or of a single suite.
+    Commands that are not among the benchmarks that `options` choose are left out, as the notes say. Raises
+    UsageError if no target is left, and for options that are only for commands, or for a single suite.
     """
-    return _asked_for(_fitting(project, patterns, asked), asked)
+    return _targets_with_chosen_benchmarks(_matching_targets(project, patterns, options), options)
 
 
-def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[int, Target]:
+def _matching_targets(project: Project, patterns: Sequence[str], options: Options) -> dict[int, Target]:
     """Return the targets that fit one of the patterns, whatever benchmarks are asked for.
 
-    Raises UsageError if there are none, and for what is `asked` only of commands, or of a single suite.
+    Raises UsageError if there are none, and for options that are only for commands, or for a single suite.
     """
-    for field in _OF_COMMANDS:
-        if field in asked.given:
+    for field in _FIELDS_OF_COMMANDS:
+        if field in options.given:
             raise UsageError(
-                f"{asked.given[field]} is of commands: give two of them, or say it in a [[target]] of {project.file}"
+                f"{options.given[field]} is of commands: give two of them, or say it in a [[target]] of {project.file}"
             )
     targets = dict(enumerate(project.targets))
     if not targets:
@@ -113,10 +115,10 @@ def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[in
     names = [target.name for target in targets.values()]
     for pattern in patterns:
         if not fits(names, [pattern]):
-            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {', '.join(names)}")
-    chosen = {place: target for place, target in targets.items() if fits([target.name], patterns or names)}
-    if asked.suite.shard is not None and len(chosen) > 1:
-        several = ", ".join(target.name for target in chosen.values())
+            raise UsageError(f"--target {pattern!r} is none of {project.file}: it has {some_names(names)}")
+    chosen = {position: target for position, target in targets.items() if fits([target.name], patterns or names)}
+    if options.suite.shard is not None and len(chosen) > 1:
+        several = some_names([target.name for target in chosen.values()])
         raise UsageError(
             f"--shard is a part of one target's benchmarks, and here are several ({several}): choose one with "
             "--target, each in jobs of its own"
@@ -124,22 +126,24 @@ def _fitting(project: Project, patterns: Sequence[str], asked: Asked) -> dict[in
     return chosen
 
 
-def _asked_for(targets: Mapping[int, Target], asked: Asked) -> tuple[dict[int, Target], list[str]]:
-    """Return the targets that may have benchmarks that `asked` chooses, and notes about the others.
+def _targets_with_chosen_benchmarks(
+    targets: Mapping[int, Target], options: Options
+) -> tuple[dict[int, Target], list[str]]:
+    """Return the targets that may have benchmarks that `options` choose, and notes about the others.
 
     A plain command is one benchmark with its target's name and no tags; which benchmarks a harness has is known only
     when it lists them. Raises UsageError if all targets are commands and none is chosen.
     """
-    suite = asked.suite
+    suite = options.suite
     chosen = {
-        place: target
-        for place, target in targets.items()
+        position: target
+        for position, target in targets.items()
         if target.harness is not None or (not suite.tag and is_chosen([target.name], suite.benchmark or []))
     }
-    others = [target.name for place, target in targets.items() if place not in chosen]
+    others = [target.name for position, target in targets.items() if position not in chosen]
     if not chosen:
         raise UsageError(
-            f"--benchmark and --tag choose none of the commands, which go by their names: {', '.join(others)}"
+            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(others)}"
         )
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
@@ -151,34 +155,34 @@ def without_secrets(environment: Mapping[str, str], named: Sequence[str]) -> dic
 
 def build_variables(project: Project, environment: Mapping[str, str], named: Sequence[str]) -> dict[str, str]:
     """Return the variables of a project's build, beyond those of every build."""
-    known = without_secrets(environment, named)
-    own = {name: known[name] for name in project.build.environment if name in known}
-    return {**own, **dict(one.split("=", 1) for one in project.build.environment if "=" in one)}
+    passed_on = without_secrets(environment, named)
+    own = {name: passed_on[name] for name in project.build.environment if name in passed_on}
+    return {**own, **dict(assignment.split("=", 1) for assignment in project.build.environment if "=" in assignment)}
 
 
-def _recipe(project: Project, asked: Asked, world: World) -> Recipe:
+def _build_recipe(project: Project, options: Options, world: World) -> Recipe:
     """Return how both sides are built; raise UsageError for an empty command or an impossible time."""
     from steelyard.subjects.revisions.builds import Recipe
 
-    wanted, build = asked.revisions, project.build
+    wanted, build = options.revisions, project.build
     if build.command is not None and not build.command.strip():
-        at = project.at("build", "command")
-        raise UsageError(f"{at}: command is empty: give the shell command that builds, or leave it out")
+        location = project.at("build", "command")
+        raise UsageError(f"{location}: command is empty: give the shell command that builds, or leave it out")
     check_build(wanted, is_built=(build.command or wanted.build) is not None)
     return Recipe(
         build.command if wanted.build is None else wanted.build,
-        build_variables(project, world.environment, _named(asked)),
-        wanted.build_timeout if build.timeout is None or wanted.chooses("build_timeout") else build.timeout,
+        build_variables(project, world.environment, _passed_on_variables(options)),
+        wanted.build_timeout if build.timeout is None or wanted.is_given("build_timeout") else build.timeout,
     )
 
 
 @contextmanager
-def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world: World) -> Iterator[Sides]:
+def sides_of(project: Project, recipe: Recipe, options: Options, watch: Watch, world: World) -> Iterator[Sides]:
     """Build the baseline and the candidate of a project by its recipe; they exist as long as the context lasts."""
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
-    layouts = layouts_built(_with_layouts(project, asked).weighing, recipe)
-    with built_sides(asked.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True) as found:
+    layouts = layouts_to_build(_with_layouts(project, options).weighing, recipe)
+    with built_sides(options.revisions, project.folder, recipe, layouts, watch, world, may_be_new=True) as found:
         repository, built = found
         baseline, candidate = (side_of(builds, builds[0].revision.label) for builds in built)
 
@@ -189,54 +193,56 @@ def sides_of(project: Project, recipe: Recipe, asked: Asked, watch: Watch, world
         yield Sides(baseline, candidate, recipe, findings)
 
 
-def _from_here(asked: Asked) -> Asked:
+def _with_absolute_paths(options: Options) -> Options:
     """Return what is asked with absolute paths for the launches' files, as this process will change its folder."""
-    launch = asked.launch
+    launch = options.launch
     stdin, output = (path and Path.cwd() / path for path in (launch.stdin, launch.output))
-    return replace(asked, launch=replace(launch, stdin=stdin, output=output))
+    return replace(options, launch=replace(launch, stdin=stdin, output=output))
 
 
-def _with_seed(asked: Asked, world: World) -> Asked:
+def _with_seed(options: Options, world: World) -> Options:
     """Return what is asked with one seed for all weighings."""
-    seed = world.new_seed() if asked.launch.seed is None else asked.launch.seed
-    return replace(asked, launch=replace(asked.launch, seed=seed))
+    seed = world.new_seed() if options.launch.seed is None else options.launch.seed
+    return replace(options, launch=replace(options.launch, seed=seed))
 
 
-def _with_layouts(project: Project, asked: Asked) -> Asked:
+def _with_layouts(project: Project, options: Options) -> Options:
     """Return what is asked with the layouts of the project's file, unless others are asked for."""
     layouts = project.build.layouts or 1
-    if asked.weighing.chooses("layouts") or layouts == 1:
-        return asked
-    return replace(asked, weighing=replace(asked.weighing, layouts=layouts))
+    if options.weighing.is_given("layouts") or layouts == 1:
+        return options
+    return replace(options, weighing=replace(options.weighing, layouts=layouts))
 
 
-def _named(asked: Asked) -> list[str]:
+def _passed_on_variables(options: Options) -> list[str]:
     """Return the names of the variables that the caller passes on."""
-    return [one.partition("=")[0] for one in asked.launch.env or []]
+    return [variable.partition("=")[0] for variable in options.launch.env or []]
 
 
 def _parts_of(
-    project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World
+    project: Project, targets: Mapping[int, Target], sides: Sides, options: Options, world: World
 ) -> tuple[list[Part], list[str]]:
     """Return the weighings of these targets on both sides, and what to say of those left out."""
     parts, left_out = list[Part](), list[str]()
-    for place, target in targets.items():
-        one = _Planned(project, place, target, asked, world, beside=_without(targets, place))
+    for position, target in targets.items():
+        planned = _PlannedTarget(
+            project, position, target, options, world, other_targets=_other_targets(targets, position)
+        )
         try:
-            part = one.part(sides)
+            part = planned.part(sides)
         except UsageError as error:
-            raise one.explained(error) from error
+            raise planned.located_error(error) from error
         if isinstance(part, Part):
             parts.append(part)
         else:
             left_out.append(part)
     if not parts:
-        return [_of_new_commands(project, targets, sides, asked, world, left_out[0])], []
+        return [_part_of_new_commands(project, targets, sides, options, world, left_out[0])], []
     return join_parts(parts, parts[0].request.settings.alpha), left_out
 
 
-def _of_new_commands(
-    project: Project, targets: Mapping[int, Target], sides: Sides, asked: Asked, world: World, why: str
+def _part_of_new_commands(
+    project: Project, targets: Mapping[int, Target], sides: Sides, options: Options, world: World, why: str
 ) -> Part:
     """Return an empty weighing that says that only the candidate has these commands.
 
@@ -245,104 +251,108 @@ def _of_new_commands(
     from steelyard.subjects.revisions.sides import new_file
 
     if not all(new_file(sides.baseline, sides.candidate, target.command) for target in targets.values()):
-        said = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
-        raise UsageError(f"{said} ({why})")
-    place, target = next(iter(targets.items()))
-    one = _Planned(project, place, target, asked, world, beside=_without(targets, place))
-    return one.new(sides, [target.name for target in targets.values()])
+        message = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
+        raise UsageError(f"{message} ({why})")
+    position, target = next(iter(targets.items()))
+    planned = _PlannedTarget(project, position, target, options, world, other_targets=_other_targets(targets, position))
+    return planned.part_of_new_commands(sides, [target.name for target in targets.values()])
 
 
-def _without(targets: Mapping[int, Target], place: int) -> list[Target]:
-    return [target for other, target in targets.items() if other != place]
+def _other_targets(targets: Mapping[int, Target], position: int) -> list[Target]:
+    return [target for other_position, target in targets.items() if other_position != position]
 
 
 @dataclass(frozen=True)
-class _Planned:
+class _PlannedTarget:
     """One target, with what is asked of it."""
 
     project: Project
     place: int
     target: Target
-    asked: Asked
+    options: Options
     world: World
-    beside: Collection[Target]
+    other_targets: Collection[Target]
     """The other targets that are weighed."""
 
     def check(self, recipe: Recipe) -> None:
         """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
         try:
-            asked = self._all_asked()
-            if asked.launch.cpu == AUTO:  # the quietest one is only determined after the builds
-                asked = replace(asked, launch=replace(asked.launch, cpu=None))
-            self._settings(asked, recipe)
-            parameters_of(asked, [self.target.command])
+            options = self._target_options()
+            if options.launch.cpu == AUTO:  # the quietest one is only determined after the builds
+                options = replace(options, launch=replace(options.launch, cpu=None))
+            self._settings(options, recipe)
+            parameters_of(options, [self.target.command])
         except UsageError as error:
-            raise self.explained(error) from error
+            raise self.located_error(error) from error
 
-    def _settings(self, asked: Asked, recipe: Recipe | None) -> Settings:
-        named = _named(self.asked)
-        world = replace(self.world, environment=without_secrets(self.world.environment, named))
-        return settings_of(asked, world, commands=[self.target.command], judged=True, recipe=recipe)
+    def _settings(self, options: Options, recipe: Recipe | None) -> Settings:
+        passed_on = _passed_on_variables(self.options)
+        world = replace(self.world, environment=without_secrets(self.world.environment, passed_on))
+        return settings_of(options, world, commands=[self.target.command], judged=True, recipe=recipe)
 
     def part(self, sides: Sides) -> Part | str:
         """Return its weighing, which tells of a new suite; for a command that only the candidate has, return a note."""
-        from steelyard.subjects.revisions.sides import as_in, new_file
+        from steelyard.subjects.revisions.sides import new_file, subject_in
 
-        asked = self._all_asked()
-        settings = self._with_margins(self._settings(asked, sides.recipe))
-        candidate = self._subject(sides.candidate, "candidate", asked)
+        options = self._target_options()
+        settings = self._with_margins(self._settings(options, sides.recipe))
+        candidate = self._side_subject(sides.candidate, "candidate", options)
         missing = new_file(sides.baseline, sides.candidate, self.target.command)
         left_out = f"{self.target.name} is not in {sides.baseline.name}, so it is not compared"
         try:
-            baseline = self._subject(sides.baseline, "baseline", asked)
+            baseline = self._side_subject(sides.baseline, "baseline", options)
         except UsageError as error:
             if settings.harness is None or missing is None:
                 return f"{left_out}: {error}"
-            baseline = as_in(sides.baseline, candidate)
+            baseline = subject_in(sides.baseline, candidate)
         if settings.harness is None and missing is not None:
             return f"{left_out}: there is no {missing}"
-        request = request_of(asked, [baseline, candidate], settings)
+        request = request_of(options, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
         selection = replace(self._selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
-    def new(self, sides: Sides, names: Sequence[str]) -> Part:
+    def part_of_new_commands(self, sides: Sides, names: Sequence[str]) -> Part:
         """Return a weighing of nothing, since the baseline has none of these."""
         from steelyard.design.request import Request
-        from steelyard.subjects.revisions.sides import as_in
+        from steelyard.subjects.revisions.sides import subject_in
 
-        asked = self._all_asked()
-        candidate = self._subject(sides.candidate, "candidate", asked)
-        subjects = [as_in(sides.baseline, candidate), candidate]
+        options = self._target_options()
+        candidate = self._side_subject(sides.candidate, "candidate", options)
+        subjects = [subject_in(sides.baseline, candidate), candidate]
         missing = f"command of {self.project.file}"
-        found = new_suite_finding(sides.baseline.name, sides.candidate.name, names, missing)
-        return Part(names, Request(subjects, self._settings(asked, sides.recipe), findings=[found]))
+        finding = new_suite_finding(sides.baseline.name, sides.candidate.name, names, missing)
+        return Part(names, Request(subjects, self._settings(options, sides.recipe), findings=[finding]))
 
-    def _subject(self, side: Side, role: str, asked: Asked) -> Subject:
+    def _side_subject(self, side: Side, role: str, options: Options) -> Subject:
         search_path = self.world.environment.get("PATH")
-        return side.subject(self.target.command, role, shell=asked.launch.shell, search_path=search_path)
+        return side.subject(self.target.command, role, shell=options.launch.shell, search_path=search_path)
 
-    def _all_asked(self) -> Asked:
+    def _target_options(self) -> Options:
         """Return what is asked; what that leaves open is the target's own, else what the file says of all targets."""
-        found: dict[str, dict[str, Any]] = {}
+        update: dict[str, dict[str, Any]] = {}
         for section in (self.project.compare, self.target):
-            for key in type(section).model_fields.keys() - _SAID_APART:
-                (group, name), value = place_of(key), getattr(section, key)
-                if section is not self.target and self.target.harness and key in _OF_PLAIN_COMMANDS:
+            for key in type(section).model_fields.keys() - _KEYS_WITHOUT_OPTION:
+                (group, name), value = group_and_field(key), getattr(section, key)
+                if section is not self.target and self.target.harness and key in _KEYS_OF_PLAIN_COMMANDS:
                     continue
-                if value is not None and not getattr(self.asked, group).chooses(name):
-                    found.setdefault(group, {})[name] = self._as_option(key, value)
-        asked = _with_layouts(self.project, self.asked)
-        if self.target.harness is None and (suite := asked.suite).given:  # they chose the whole command
-            asked = replace(asked, suite=replace(suite, benchmark=None, tag=None))
-        asked = replace(asked, **{group: replace(getattr(asked, group), **values) for group, values in found.items()})
-        return of_target(asked, self._metrics(self.target), [self._metrics(other) for other in self.beside])
+                if value is not None and not getattr(self.options, group).is_given(name):
+                    update.setdefault(group, {})[name] = self._as_option(key, value)
+        options = _with_layouts(self.project, self.options)
+        if self.target.harness is None and (suite := options.suite).given:  # they chose the whole command
+            options = replace(options, suite=replace(suite, benchmark=None, tag=None))
+        options = replace(
+            options, **{group: replace(getattr(options, group), **values) for group, values in update.items()}
+        )
+        return options_of_target(
+            options, self._metrics(self.target), [self._metrics(other) for other in self.other_targets]
+        )
 
     def _metrics(self, target: Target) -> list[str]:
         """Return the metrics of a target: those of the command line, of the target, or of the project."""
         in_file = target.metrics or self.project.compare.metrics
-        return metric_names(self.asked.judging.metric if self.asked.judging.chooses("metric") else in_file)
+        return metric_names(self.options.judging.metric if self.options.judging.is_given("metric") else in_file)
 
     def _as_option(self, key: str, value: Any) -> Any:
         """Return a value of the file as its option would have it."""
@@ -351,47 +361,47 @@ class _Planned:
         if key == "environment":  # one file serves many machines: what is not set on this one is not passed on
             return [one for one in value if "=" in one or one in self.world.environment]
         if key == "parameters":
-            return listed(value)
+            return join_parameters(value)
         return value
 
     def _margin(self) -> float | None:
-        return None if self.asked.judging.chooses("margin") else self.target.margin
+        return None if self.options.judging.is_given("margin") else self.target.margin
 
     def _with_margins(self, settings: Settings) -> Settings:
         compare: Compare = self.project.compare
         update: dict[str, Any] = {"directory": str(self.project.folder)}
-        if not self.asked.judging.chooses("margin"):
-            usual = settings.margin if compare.margin is None else compare.margin
-            update |= {"margin": usual, "margins": compare.margins}
+        if not self.options.judging.is_given("margin"):
+            default = settings.margin if compare.margin is None else compare.margin
+            update |= {"margin": default, "margins": compare.margins}
         return settings.model_copy(update=update)
 
     def _selection(self, selection: Selection) -> Selection:
         """Return which benchmarks to measure; patterns of the command line apply to all targets together."""
-        suite = self.asked.suite
+        suite = self.options.suite
         left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
         commands = [target.name for target in self.project.targets if target.harness is None]
-        is_alone = not self.beside and not fits(commands, left_out)
-        is_of_all = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
-        return replace(selection, of_several=is_of_all)
+        is_alone = not self.other_targets and not fits(commands, left_out)
+        are_patterns_shared = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
+        return replace(selection, of_several=are_patterns_shared)
 
     def _shares_time(self) -> bool:
         """Return whether a time is given for all targets together, and this one is timed and has none of its own."""
         if not timed(self._metrics(self.target)):
             return False
-        if self.asked.judging.chooses("max_time"):
+        if self.options.judging.is_given("max_time"):
             return True
         return self.target.max_time is None and self.project.compare.max_time is not None
 
-    def explained(self, error: UsageError) -> UsageError:
+    def located_error(self, error: UsageError) -> UsageError:
         """Return the error with the line in the file that it is about.
 
         That is the key's line if the error begins with an option, else the command's.
         """
-        said = str(error)
-        split = split_option(said)
+        message = str(error)
+        split = split_option(message)
         if split is None:
-            return UsageError(f"{self.project.at('target', self.place, 'command')}: {said}")
-        if is_asked(self.asked, split[0]):
+            return UsageError(f"{self.project.at('target', self.place, 'command')}: {message}")
+        if is_given(self.options, split[0]):
             return error
         key = split[0].replace("_", "-")
         for section in (("target", self.place), ("compare",), ("build",)):

@@ -7,12 +7,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.diffs import Terms, difference
-from steelyard.api.kept import kept_by_name
-from steelyard.api.keywords import PathName, part_of_1, percentage
+from steelyard.api.kept import kept_paths
+from steelyard.api.keywords import PathName, fraction_of, percentage
 from steelyard.api.record import Diff, ProjectRecord, Record
-from steelyard.api.taken import taken, taken_if_given
-from steelyard.api.wording import told_of_arguments
+from steelyard.api.wording import reword_errors
 from steelyard.design.conversion import convert_files
 from steelyard.design.outcome import Outcome, recall_record
 from steelyard.design.world import World
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from steelyard.design.reporting import Reportable
 
 
-@told_of_arguments()
+@reword_errors()
 def diff(
     baseline: Record[Document] | PathName,
     candidate: Record[Document] | PathName,
@@ -48,25 +48,25 @@ def diff(
     world = world or World()
     records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
     terms = Terms(
-        margin=relative_margin(percentage(taken("margin", margin))),
-        alpha=alpha_checked(part_of_1("--alpha", taken("alpha", alpha))),
-        metrics=None if metrics is None else metric_names(taken("metrics", metrics)),
-        force=taken("force", force),
-        same_conditions=taken("same_conditions", same_conditions),
+        margin=relative_margin(percentage(read_argument("margin", margin))),
+        alpha=alpha_checked(fraction_of("--alpha", read_argument("alpha", alpha))),
+        metrics=None if metrics is None else metric_names(read_argument("metrics", metrics)),
+        force=read_argument("force", force),
+        same_conditions=read_argument("same_conditions", same_conditions),
     )
     measured = [_measured_record(one) for one in records]
-    found = difference(measured[0], measured[1], (_called(baseline, "A"), _called(candidate, "B")), terms)
-    return Diff(found)
+    report = difference(measured[0], measured[1], (_display_path(baseline, "A"), _display_path(candidate, "B")), terms)
+    return Diff(report)
 
 
-@told_of_arguments()
+@reword_errors()
 def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     """Read a kept record: a weighing or run, even while it is measured, an import, check, calibration or bisection.
 
     `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. If a
     measurement failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of these.
     """
-    (file,) = kept_by_name(world or World(), Path(taken("path", path)))
+    (file,) = kept_paths(world or World(), Path(read_argument("path", path)))
     data = load_document(file)
     if not isinstance(data, Weighing | Run):
         return Record(data, file)
@@ -74,7 +74,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     return Record(outcome.record, file, outcome.error)
 
 
-@told_of_arguments()
+@reword_errors()
 def import_(
     files: PathName | Sequence[PathName],
     *,
@@ -87,15 +87,15 @@ def import_(
     Several files are several processes of the same benchmarks; only `benchmarks` that fit a pattern are taken. Without
     a `format`, the contents tell it. Raises UsageError for a file that cannot be trusted completely.
     """
-    paths = [Path(one) for one in taken("files", files)]
-    name, patterns = taken_if_given("format", format), taken("benchmarks", benchmarks or ())
+    paths = [Path(one) for one in read_argument("files", files)]
+    name, patterns = read_optional_argument("format", format), read_argument("benchmarks", benchmarks or ())
     if not paths:
         raise UsageError("import_ needs a file, or several: steelyard.import_('theirs.json')")
     created = (world or World()).created()
     return Record(convert_files(paths, created=created, name=name, patterns=patterns))
 
 
-@told_of_arguments()
+@reword_errors()
 def page(
     *shown: Record[Document] | ProjectRecord | Diff | PathName,
     path: PathName | None = None,
@@ -110,17 +110,17 @@ def page(
     world = world or World()
     if not shown:
         raise UsageError("a page is of something: steelyard.page(record, path='report.html')")
-    several = [each.records if isinstance(each, ProjectRecord) else [each] for each in shown]
-    found = page_of_shown([_shown(one, world) for some in several for one in some], world.now())
+    groups = [each.records if isinstance(each, ProjectRecord) else [each] for each in shown]
+    html = page_of_shown([_page_content(item, world) for group in groups for item in group], world.now())
     if path is not None:
-        write_atomically(Path(taken("path", path)), found.encode(errors="backslashreplace"))
-    return found
+        write_atomically(Path(read_argument("path", path)), html.encode(errors="backslashreplace"))
+    return html
 
 
-def _shown(told: Record[Document] | Diff | PathName, world: World) -> Reportable:
-    if isinstance(told, list | tuple):
+def _page_content(item: Record[Document] | Diff | PathName, world: World) -> Reportable:
+    if isinstance(item, list | tuple):
         raise UsageError("page takes records and files one by one: steelyard.page(*records)")
-    record = told if isinstance(told, Record | Diff) else load(told, world=world)
+    record = item if isinstance(item, Record | Diff) else load(item, world=world)
     if isinstance(record.data, Weighing | Run):
         return Outcome(record.data, record.error if isinstance(record, Record) else None)
     return record.data
@@ -132,7 +132,7 @@ def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResult
     raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
 
 
-def _called(told: Record[Document] | str | PathLike[str], otherwise: str) -> Path:
-    if isinstance(told, Record):
-        return told.path or Path(otherwise)
-    return Path(fspath(told))
+def _display_path(item: Record[Document] | str | PathLike[str], fallback: str) -> Path:
+    if isinstance(item, Record):
+        return item.path or Path(fallback)
+    return Path(fspath(item))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
-from steelyard.api.taken import taken, taken_if_given
-from steelyard.api.wording import told_of_arguments
+from steelyard.api.wording import reword_errors
 from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Data = TypeVar("Data", bound="Document", covariant=True)
 
 
-class _First:
+class _FirstVerdict:
     """The first verdict's values, for classes with verdicts."""
 
     @property
@@ -84,7 +84,7 @@ class _Figures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Record(_First, Generic[Data]):
+class Record(_FirstVerdict, Generic[Data]):
     """What was measured, imported, checked or calibrated, as one file keeps it.
 
     `data` holds everything, with the names of the file format (`steelyard docs records`). All other attributes are
@@ -133,7 +133,7 @@ class Record(_First, Generic[Data]):
         """What was seen while measuring or importing, each with a `code`, a `message` and perhaps a `remedy`."""
         return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults | Bisection) else []
 
-    @told_of_arguments()
+    @reword_errors()
     def frame(self, library: str | None = None) -> Any:
         """Return a pandas or polars data frame, a row per sample and metric (`steelyard docs export` has the columns).
 
@@ -144,9 +144,9 @@ class Record(_First, Generic[Data]):
 
         if not self._table:
             self._table.append(table_of(self.data))
-        return frame(self._table[0], taken_if_given("library", library))
+        return frame(self._table[0], read_optional_argument("library", library))
 
-    @told_of_arguments({})  # `metric` chooses one; `metrics` elsewhere are several
+    @reword_errors({})  # `metric` chooses one; `metrics` elsewhere are several
     def export(
         self,
         format: str,  # noqa: A002 - as the command line has it
@@ -161,11 +161,11 @@ class Record(_First, Generic[Data]):
         format does not hold such a record, MeasurementError if the file cannot be written.
         """
         name = str(self.path or self.kind)
-        side, metric = taken_if_given("side", side), taken_if_given("metric", metric)
-        written = exported(self.data, taken("format", format), name=name, side=side, metric=metric)
+        side, metric = read_optional_argument("side", side), read_optional_argument("metric", metric)
+        written = exported(self.data, read_argument("format", format), name=name, side=side, metric=metric)
         data = written if isinstance(written, bytes) else b"".join(written)
         if path is not None:
-            write_atomically(Path(taken("path", path)), data)
+            write_atomically(Path(read_argument("path", path)), data)
         return data
 
     def save(self, path: PathName) -> None:
@@ -173,7 +173,7 @@ class Record(_First, Generic[Data]):
 
         A weighing, run or import is compressed if the name ends in .gz.
         """
-        file = Path(taken("path", path))
+        file = Path(read_argument("path", path))
         if isinstance(self.data, Weighing | Run | ForeignResults):
             save(self.data, file)
         else:
@@ -197,12 +197,12 @@ class Record(_First, Generic[Data]):
         return self.markdown() if isinstance(self.data, Weighing | Run | ForeignResults) else None
 
     def __repr__(self) -> str:
-        said = f", {_said(self.verdict, self.change, self.interval)}" if self.verdict else ""
-        return f"<{self.kind} of {_number(self.benchmarks)}{said}>"
+        verdict_text = f", {_verdict_text(self.verdict, self.change, self.interval)}" if self.verdict else ""
+        return f"<{self.kind} of {_benchmark_count(self.benchmarks)}{verdict_text}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(_First):
+class Diff(_FirstVerdict):
     """What two records that were measured apart say about each other.
 
     `data` is the report: verdicts of runs, or of imports. Drift between the two does not cancel, so changes of a few
@@ -246,7 +246,7 @@ class Diff(_First):
         return self.markdown()
 
     def __repr__(self) -> str:
-        return f"<diff of {_number(self.verdicts)}, {_said(self.verdict, self.change, self.interval)}>"
+        return f"<diff of {_benchmark_count(self.verdicts)}, {_verdict_text(self.verdict, self.change, self.interval)}>"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,14 +289,14 @@ class IncompleteError(SteelyardError):
         return self.records[-1]
 
 
-def _said(verdict: str | None, change: float | None, interval: tuple[float, float] | None) -> str:
+def _verdict_text(verdict: str | None, change: float | None, interval: tuple[float, float] | None) -> str:
     from steelyard.report import figures
 
     parts = [verdict or "nothing", *([figures.change(change)] if change is not None else [])]
     return " ".join([*parts, *([figures.interval(interval)] if interval is not None else [])])
 
 
-def _number(some: Sequence[object]) -> str:
+def _benchmark_count(items: Sequence[object]) -> str:
     from steelyard.report import figures
 
-    return figures.count(len(some), "benchmark")
+    return figures.count(len(items), "benchmark")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import Asked, Revisions
-from steelyard.api.layouts import layouts_built
+from steelyard.api.layouts import layouts_to_build
 from steelyard.api.names import check_no_files, names_of
+from steelyard.api.options import Options, Revisions
 from steelyard.api.settings import parameters_of, request_of, settings_of
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds_in_range
@@ -34,7 +34,7 @@ _ROLES = ("the baseline", "the candidate")
 @contextmanager
 def weighing_of_revisions(
     commands: Sequence[str],
-    asked: Asked,
+    options: Options,
     watch: Watch,
     world: World,
     *,
@@ -49,57 +49,57 @@ def weighing_of_revisions(
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
-    wanted = asked.revisions
+    wanted = options.revisions
     _check_timeout(wanted)
     command = _one_command(commands)
     check_build(wanted)
     check_no_files(names or [], commands)
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
-    settings = settings_of(asked, world, commands=[command] * 2, judged=True, recipe=recipe)
+    settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
     # Errors that need no build are raised before it.
-    parameters_of(asked, [command])
+    parameters_of(options, [command])
     names_of(names, listed, _ROLES)
-    layouts, folder = layouts_built(asked.weighing, recipe), Path(settings.directory)
+    layouts, folder = layouts_to_build(options.weighing, recipe), Path(settings.directory)
     is_harness = settings.harness is not None
-    with built_sides(wanted, folder, recipe, layouts, watch, world, command, may_be_new=is_harness) as found:
-        repository, sides = found
-        called = names_of(names, listed, [builds[0].revision.label for builds in sides])
+    with built_sides(wanted, folder, recipe, layouts, watch, world, command, may_be_new=is_harness) as built:
+        repository, sides = built
+        side_names = names_of(names, listed, [builds[0].revision.label for builds in sides])
         search_path = world.environment.get("PATH")
         subjects = subjects_of(
-            sides, command, called, shell=asked.launch.shell, search_path=search_path, is_harness=is_harness
+            sides, command, side_names, shell=options.launch.shell, search_path=search_path, is_harness=is_harness
         )
         findings = findings_of(repository, sides, subjects, settings, world)
-        request = request_of(asked, subjects, settings)
-        baseline, candidate = (side_of(builds, name) for builds, name in zip(sides, called, strict=True))
+        request = request_of(options, subjects, settings)
+        baseline, candidate = (side_of(builds, name) for builds, name in zip(sides, side_names, strict=True))
         selection = replace(request.selection, not_in_baseline=new_file(baseline, candidate, command))
         yield replace(request, findings=findings, selection=selection)
 
 
 @contextmanager
-def run_of_revision(command: str, name: str | None, asked: Asked, watch: Watch, world: World) -> Iterator[Request]:
+def run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
     from steelyard.design.findings import shared_findings
     from steelyard.subjects.revisions.builds import Recipe
     from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import alone
+    from steelyard.subjects.revisions.revision import resolve_alone
     from steelyard.subjects.revisions.sides import subjects_of
 
     check_no_files([name] if name else [], [command])
-    settings, wanted = settings_of(asked, world), asked.revisions
+    settings, wanted = settings_of(options, world), options.revisions
     check_build(wanted)
-    parameters_of(asked, [command])  # errors that need no build come first
+    parameters_of(options, [command])  # errors that need no build come first
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
-        revision = alone(repository, wanted.base, snapshot)
-        with _built(repository, [revision], recipe, 0, watch, world, command) as sides:
+        revision = resolve_alone(repository, wanted.base, snapshot)
+        with _built_revisions(repository, [revision], recipe, 0, watch, world, command) as sides:
             snapshot.close()  # it has been checked out
             search_path = world.environment.get("PATH")
             names = [name or revision.label]
-            subjects = subjects_of(sides, command, names, shell=asked.launch.shell, search_path=search_path)
+            subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
             shared = shared_findings(repository, sides, subjects, settings, world.environment)
-            findings = [*shared, *_notes(sides)]
-            yield replace(request_of(asked, subjects, settings), findings=findings)
+            findings = [*shared, *_checkout_findings(sides)]
+            yield replace(request_of(options, subjects, settings), findings=findings)
 
 
 @contextmanager
@@ -120,18 +120,20 @@ def built_sides(
     InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
-    from steelyard.subjects.revisions.revision import resolved
+    from steelyard.subjects.revisions.revision import resolve_sides
 
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
-        revisions = resolved(repository, wanted.base, wanted.candidate, snapshot)
-        with _built(repository, revisions, recipe, layouts, watch, world, *commands, may_be_new=may_be_new) as sides:
+        revisions = resolve_sides(repository, wanted.base, wanted.candidate, snapshot)
+        with _built_revisions(
+            repository, revisions, recipe, layouts, watch, world, *commands, may_be_new=may_be_new
+        ) as sides:
             snapshot.close()  # it has been checked out
             yield repository, sides
 
 
 @contextmanager
-def _built(
+def _built_revisions(
     repository: Repository,
     revisions: Sequence[Revision],
     recipe: Recipe,
@@ -149,9 +151,9 @@ def _built(
         check_relative(repository, command)
     recipes = [replace(recipe, layout=layout) for layout in range(1, layouts + 1)] or [recipe]
     jobs = [
-        Job(revision, replace(one, may_be_new=may_be_new and not place))
-        for one in recipes
-        for place, revision in enumerate(revisions)
+        Job(revision, replace(layout_recipe, may_be_new=may_be_new and not position))
+        for layout_recipe in recipes
+        for position, revision in enumerate(revisions)
     ]
     cache = Cache.of_user(world.environment)
     with built(repository, jobs, cache, watch, world.environment) as builds:
@@ -166,7 +168,7 @@ def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:
     if wanted.build is not None and not wanted.build.strip():
         raise UsageError("--build '' is empty: give the command that builds, or leave it out")
     _check_timeout(wanted)
-    if wanted.chooses("build_timeout") and not (wanted.build is not None if is_built is None else is_built):
+    if wanted.is_given("build_timeout") and not (wanted.build is not None if is_built is None else is_built):
         raise UsageError("--build-timeout is how long --build may take, and nothing is built: leave it out")
 
 
@@ -190,19 +192,21 @@ def findings_of(
     from steelyard.design.findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, is_one_build
 
-    firsts = [builds[0] for builds in sides]
+    first_builds = [builds[0] for builds in sides]
     if are_identical(sides, subjects, settings):
-        labels = [one.revision.label for one in firsts]
-        return [identical_finding(*labels, is_one_build=is_one_build(firsts)), *_notes(sides)]
-    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_notes(sides)]
+        labels = [build.revision.label for build in first_builds]
+        return [identical_finding(*labels, is_one_build=is_one_build(first_builds)), *_checkout_findings(sides)]
+    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 
-def _notes(sides: Sequence[Builds]) -> list[Finding]:
+def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:
     """Return the findings about files that are in a checkout, or are missing from it."""
     from steelyard.design.findings import built_files_finding
     from steelyard.model.kept import Finding
 
-    firsts = [builds[0] for builds in sides]
-    notes = dict.fromkeys(note for one in firsts for note in one.notes)
-    found = [Finding(code="checkout", message=note) for note in notes]
-    return found + [built_files_finding(one.revision.built_files) for one in firsts if one.revision.built_files]
+    first_builds = [builds[0] for builds in sides]
+    notes = dict.fromkeys(note for build in first_builds for note in build.notes)
+    findings = [Finding(code="checkout", message=note) for note in notes]
+    return findings + [
+        built_files_finding(build.revision.built_files) for build in first_builds if build.revision.built_files
+    ]

@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from steelyard.api.asked import Asked, Judging, Launching, Throughput
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.hooks import check_variables, hooks_checked
 from steelyard.api.layouts import layouts_checked
-from steelyard.api.mistaken import meant_revisions
 from steelyard.api.names import check_no_files
-from steelyard.api.parameters import arguments_of, values_listed
+from steelyard.api.options import Judging, Launching, Options, Throughput
+from steelyard.api.parameters import arguments_of, split_parameter
+from steelyard.api.suggestions import suggest_revisions
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
-from steelyard.api.untimed import refuse_for_times
+from steelyard.api.untimed import refuse_timed_options
 from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import with_values
 from steelyard.model.values import (
@@ -41,42 +41,42 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Recipe
 
 
-def weighing_of_commands(commands: Sequence[str], names: Sequence[str], asked: Asked, world: World) -> Request:
+def weighing_of_commands(commands: Sequence[str], names: Sequence[str], options: Options, world: World) -> Request:
     """Return what to measure of named commands, weighed against the first of them; raise UsageError."""
     from steelyard.subjects.command import command_subject
 
-    settings = settings_of(asked, world, commands=commands, judged=True)
+    settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
     search_path = world.environment.get("PATH")
     subjects: list[Subject] = []
-    for each, name, role in zip(commands, names, roles, strict=True):
+    for command, name, role in zip(commands, names, roles, strict=True):
         try:
-            subjects.append(command_subject(each, name, role, shell=asked.launch.shell, search_path=search_path))
+            subjects.append(command_subject(command, name, role, shell=options.launch.shell, search_path=search_path))
         except UsageError as error:
-            if meant := meant_revisions(commands, each, world.environment):
-                raise UsageError(meant) from error
+            if suggestion := suggest_revisions(commands, command, world.environment):
+                raise UsageError(suggestion) from error
             raise
-    return request_of(asked, subjects, settings)
+    return request_of(options, subjects, settings)
 
 
-def run_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
+def run_of_command(command: str, name: str | None, options: Options, world: World) -> Request:
     """Return what to measure of one command alone; raise UsageError."""
     from steelyard.subjects.command import command_subject
 
-    settings = settings_of(asked, world, commands=[command] if command else [])
+    settings = settings_of(options, world, commands=[command] if command else [])
     check_no_files([name] if name else [], [command])
     search_path = world.environment.get("PATH")
-    subject = command_subject(command, name or command, "command", shell=asked.launch.shell, search_path=search_path)
-    return request_of(asked, [subject], settings)
+    subject = command_subject(command, name or command, "command", shell=options.launch.shell, search_path=search_path)
+    return request_of(options, [subject], settings)
 
 
-def count_of_command(command: str, name: str | None, asked: Asked, world: World) -> Request:
+def count_of_command(command: str, name: str | None, options: Options, world: World) -> Request:
     """Return what to count of one command; raise UsageError."""
-    judging = replace(asked.judging, metric=counted_metrics(asked.judging.metric))
-    return run_of_command(command, name, replace(asked, judging=judging), world)
+    judging = replace(options.judging, metric=counted_metrics(options.judging.metric))
+    return run_of_command(command, name, replace(options, judging=judging), world)
 
 
-def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) -> Request:
+def request_of(options: Options, subjects: Sequence[Subject], settings: Settings) -> Request:
     """Return what to measure of some subjects."""
     from steelyard.design.request import Request
     from steelyard.design.suite.shards import deal_shard
@@ -85,38 +85,45 @@ def request_of(options: Asked, subjects: Sequence[Subject], settings: Settings) 
     weighing = options.weighing
     selection = selection_of(options.suite, options.judging, weighing)
     if settings.harness is not None:
-        selection = replace(selection, processed=_amounts(options.throughput))
+        selection = replace(selection, processed=_processed_amounts(options.throughput))
         return Request(subjects, settings, (), selection, jobs_checked(options.counting.jobs))
     parameters = parameters_of(options, [subject.command for subject in subjects])
-    around = _around(options)
-    benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control, around=around)
-    benchmarks = [one.model_copy(update={"processed": _amounts(options.throughput, one.params)}) for one in benchmarks]
+    commands_around = _commands_around_launches(options)
+    benchmarks = benchmarks_of(list(subjects), parameters, control=weighing.control, around=commands_around)
+    benchmarks = [
+        benchmark.model_copy(update={"processed": _processed_amounts(options.throughput, benchmark.params)})
+        for benchmark in benchmarks
+    ]
     if selection.shard is not None:
         benchmarks, shard = deal_shard(benchmarks, selection.shard)
         settings = settings.model_copy(update={"shard": shard})
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
 
 
-def parameters_of(options: Asked, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
+def parameters_of(options: Options, commands: Sequence[str]) -> list[tuple[str, list[str]]]:
     """Return the names and values of parameters; raise UsageError for a wrong one, whether or not there is a build."""
     from steelyard.subjects.suite import check_names, parameter_list, parameter_scan, parameter_values
 
-    weighing, found = options.weighing, list[tuple[str, list[str]]]()
-    for given in weighing.parameter_list or []:
-        listed = values_listed(given)
-        found.append(parameter_values(*listed) if listed else parameter_list(*arguments_of("--parameter-list", given)))
-    found += [parameter_scan(*arguments_of("--parameter-scan", given)) for given in weighing.parameter_scan or []]
-    check_names([name for name, _ in found], [*commands, *_around(options)])
-    return found
+    weighing, parameters = options.weighing, list[tuple[str, list[str]]]()
+    for argument in weighing.parameter_list or []:
+        listed = split_parameter(argument)
+        parameters.append(
+            parameter_values(*listed) if listed else parameter_list(*arguments_of("--parameter-list", argument))
+        )
+    parameters += [
+        parameter_scan(*arguments_of("--parameter-scan", argument)) for argument in weighing.parameter_scan or []
+    ]
+    check_names([name for name, _ in parameters], [*commands, *_commands_around_launches(options)])
+    return parameters
 
 
-def _around(options: Asked) -> list[str]:
+def _commands_around_launches(options: Options) -> list[str]:
     """Return the commands before and after each launch, which may contain its parameters, too."""
     return [*(options.launch.prepare or []), *(options.launch.conclude or [])]
 
 
 def settings_of(
-    options: Asked,
+    options: Options,
     world: World,
     *,
     commands: Sequence[str] = (),
@@ -133,20 +140,20 @@ def settings_of(
     _check_numbers(options.judging, options.launch, judged=judged)
     check_variables(options, commands)
     metrics = metric_names(options.judging.metric)
-    refuse_for_times(options, metrics)
+    refuse_timed_options(options, metrics)
     judging, weighing, suite = options.judging, options.weighing, options.suite
     is_harness = suite.harness is not None
     if weighing.own_starts and not is_harness:
         raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
     settings = Settings(
-        **_launches(options.launch, world),
+        **_launch_fields(options.launch, world),
         **hooks_checked(options, is_alone=not judged),
-        **_judged_by(judging, judged=judged),
+        **_judging_fields(judging, judged=judged),
         metrics=metrics,
         reference_output=weighing.reference_output,
-        pairing=_pairing(weighing.pairing, usual="auto" if judged and not is_harness else "adjacent"),
+        pairing=_pairing(weighing.pairing, default="auto" if judged and not is_harness else "adjacent"),
         counting=count_settings(options.counting, metrics, commands, world, harness=is_harness),
-        harness=harness_checked(suite, metrics, _of_commands(options)),
+        harness=harness_checked(suite, metrics, _options_for_commands(options)),
         heap=heap_launches(options.heap, harness=suite.harness),
         heap_shuffle=options.heap.shuffled,
         layouts=layouts_checked(weighing, commands, recipe),
@@ -156,7 +163,7 @@ def settings_of(
     return settings
 
 
-def _judged_by(judging: Judging, *, judged: bool) -> dict[str, Any]:
+def _judging_fields(judging: Judging, *, judged: bool) -> dict[str, Any]:
     """Return the fields of the settings that say how surely to judge, and for how long to measure."""
     from steelyard.model.settings import Settings
     from steelyard.stats.looks import RESERVE
@@ -169,11 +176,11 @@ def _judged_by(judging: Judging, *, judged: bool) -> dict[str, Any]:
         "family": _family(judging.family),
         "pairs": judging.pairs,
         "max_time_s": Settings.model_fields["max_time_s"].default if is_unlimited else judging.max_time,
-        "longest_time_s": _LONGEST_UNASKED_S if judged and is_unlimited else None,
+        "longest_time_s": _LONGEST_DEFAULT_S if judged and is_unlimited else None,
     }
 
 
-def _launches(launch: Launching, world: World) -> dict[str, Any]:
+def _launch_fields(launch: Launching, world: World) -> dict[str, Any]:
     """Return the fields of the settings that say what a launch is, and what goes before and after it."""
     from steelyard.subjects.command import environment_names
 
@@ -190,8 +197,8 @@ def _launches(launch: Launching, world: World) -> dict[str, Any]:
         "environment": names,
         "variables": values,
         "directory": current_folder(),
-        "stdin": _readable(launch.stdin),
-        "output": _output_of_launches(launch.output),
+        "stdin": _readable_input(launch.stdin),
+        "output": _writable_output(launch.output),
         "repeat": launch.repeat,
         "wait_quiet_s": launch.wait_quiet,
         "watch": launch.watch,
@@ -200,7 +207,7 @@ def _launches(launch: Launching, world: World) -> dict[str, Any]:
 
 # More than anybody waits for, but still few enough to keep and judge.
 _MOST_LAUNCHES = 1_000_000
-_SECONDS = 1e-3, 1e6
+_TIME_RANGE_S = 1e-3, 1e6
 
 
 def _check_numbers(judging: Judging, launch: Launching, *, judged: bool) -> None:
@@ -211,9 +218,9 @@ def _check_numbers(judging: Judging, launch: Launching, *, judged: bool) -> None
     seconds_in_range("--wait-quiet", launch.wait_quiet, 0, LONGEST_WAIT_S)
     check_budget(judging)
     if judged and judging.pairs is not None:
-        _check_enough(judging.limit, judging.pairs, judging.alpha)
+        _check_enough_pairs(judging.limit, judging.pairs, judging.alpha)
     if launch.timeout is not None:
-        seconds_in_range("--timeout", launch.timeout, *_SECONDS)
+        seconds_in_range("--timeout", launch.timeout, *_TIME_RANGE_S)
 
 
 def check_budget(judging: Judging) -> None:
@@ -221,10 +228,10 @@ def check_budget(judging: Judging) -> None:
     if judging.pairs is not None:
         in_range(judging.limit, judging.pairs, 1, _MOST_LAUNCHES)
     if judging.max_time is not None:
-        seconds_in_range("--max-time", judging.max_time, *_SECONDS)
+        seconds_in_range("--max-time", judging.max_time, *_TIME_RANGE_S)
 
 
-def _check_enough(option: str, pairs: int, alpha: float) -> None:
+def _check_enough_pairs(option: str, pairs: int, alpha: float) -> None:
     from steelyard.stats.signed_rank import fewest_differences
 
     fewest = fewest_differences(alpha)
@@ -233,10 +240,10 @@ def _check_enough(option: str, pairs: int, alpha: float) -> None:
 
 
 # The time that slow programs get by default, for the fewest pairs that can ever decide.
-_LONGEST_UNASKED_S = 600.0
+_LONGEST_DEFAULT_S = 600.0
 
 
-def _of_commands(options: Asked) -> dict[str, bool]:
+def _options_for_commands(options: Options) -> dict[str, bool]:
     """Return whether each option is asked for that is for plain commands, or that would repeat what a harness says."""
     return {
         "--shell": options.launch.shell,
@@ -255,10 +262,10 @@ def _family(name: str) -> Any:
     return name
 
 
-def _pairing(name: str | None, usual: str) -> Any:
+def _pairing(name: str | None, default: str) -> Any:
     """Return how the launches of a pair run; raise UsageError for an unknown name."""
     if name is None:
-        return usual
+        return default
     if name not in ("adjacent", "tandem", "auto"):
         raise UsageError(f"--pairing {name!r} is not known: choose from adjacent, tandem, auto")
     return name
@@ -271,17 +278,17 @@ def _check_pairing(settings: Settings) -> None:
         raise UsageError(f"--pairing tandem runs both launches of a pair at the same time: {why}")
 
 
-def processor_of(asked: int | Literal["auto"] | None, world: World) -> tuple[int | None, str | None]:
+def processor_of(wanted: int | Literal["auto"] | None, world: World) -> tuple[int | None, str | None]:
     """Return the launches' processor, if they have one, and if it was chosen automatically, why; raise UsageError."""
-    if asked == AUTO:
+    if wanted == AUTO:
         choice = world.quietest()
         return choice.processor, choice.why
-    if asked is not None and asked not in world.processors() | world.kept_free():
+    if wanted is not None and wanted not in world.processors() | world.kept_free():
         world.sweep()  # a killed weighing may have left a control group that owns it
-    if asked is not None and asked not in (processors := world.processors() | world.kept_free()):
+    if wanted is not None and wanted not in (processors := world.processors() | world.kept_free()):
         allowed = ", ".join(str(cpu) for cpu in sorted(processors))
-        raise UsageError(f"--cpu {asked} is not a processor that may be used here: choose from {allowed}")
-    return asked, None
+        raise UsageError(f"--cpu {wanted} is not a processor that may be used here: choose from {allowed}")
+    return wanted, None
 
 
 def current_folder() -> str:
@@ -292,7 +299,7 @@ def current_folder() -> str:
         raise UsageError(f"the current directory cannot be used: {error.strerror}; change to another one") from error
 
 
-def _readable(path: Path | None) -> str | None:
+def _readable_input(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
@@ -308,7 +315,7 @@ def _readable(path: Path | None) -> str | None:
     return file
 
 
-def _output_of_launches(path: Path | None) -> str | None:
+def _writable_output(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
@@ -320,14 +327,14 @@ def _output_of_launches(path: Path | None) -> str | None:
     return os.path.realpath(path)  # resolved here, like the input
 
 
-def _amounts(asked: Throughput, params: Mapping[str, str] | None = None) -> list[Processed]:
+def _processed_amounts(throughput: Throughput, params: Mapping[str, str] | None = None) -> list[Processed]:
     """Return the amounts given, with the values of {name} filled in; raise UsageError for what is no amount."""
     from steelyard.model.throughput import processed_of
 
-    told = {}
+    amounts = {}
     for unit, text, read in (
-        ("bytes", asked.processed_bytes, size_in_bytes),
-        ("items", asked.processed_items, quantity_of_items),
+        ("bytes", throughput.processed_bytes, size_in_bytes),
+        ("items", throughput.processed_items, quantity_of_items),
     ):
         if text is None:
             continue
@@ -335,5 +342,5 @@ def _amounts(asked: Throughput, params: Mapping[str, str] | None = None) -> list
         amount = read(f"--{unit}", text)
         if amount <= 0:
             raise UsageError(f"--{unit} {text} leaves nothing to be processed: say how many each run processes")
-        told[unit] = float(amount)
-    return processed_of(told)
+        amounts[unit] = float(amount)
+    return processed_of(amounts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.api.asked import HeapWatch, Judging, Plan, Suite
+from steelyard.api.options import HeapWatch, Judging, Plan, Suite
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 # A command's first launches may differ, for example by hash seed, and three of them show that. A suite of a harness
 # takes long enough with one.
-_LAUNCHES, _LAUNCHES_OF_HARNESS = 3, 1
+_HEAP_LAUNCHES, _HEAP_LAUNCHES_OF_HARNESS = 3, 1
 # Enough for a verdict on most benchmarks. Without it, a suite would have to share the time of a single command.
-_SECONDS_EACH = 3.0
+_BENCHMARK_S = 3.0
 
 
 def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping[str, bool]) -> str | None:
@@ -54,7 +54,7 @@ def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
         only=options.benchmark or [],
         tags=options.tag or [],
         shard=None if options.shard is None else RequestedShard(*options.shard),
-        seconds_each=_SECONDS_EACH if is_unlimited else None,
+        seconds_each=_BENCHMARK_S if is_unlimited else None,
         control=weighing.control,
         own_starts=weighing.own_starts,
         any_pairing=weighing.pairing is None,
@@ -65,4 +65,4 @@ def heap_launches(options: HeapWatch, *, harness: str | None) -> int | None:
     """Return how many launches per side are watched; None if none."""
     if not options.watched:
         return None
-    return _LAUNCHES if harness is None else _LAUNCHES_OF_HARNESS
+    return _HEAP_LAUNCHES if harness is None else _HEAP_LAUNCHES_OF_HARNESS

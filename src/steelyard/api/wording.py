@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from steelyard.api.taken import TAKES
+from steelyard.api.arguments import ARGUMENT_KINDS
 from steelyard.model.errors import SteelyardError
 
-_OTHERWISE = {
+_OTHER_NAMES = {
     "--metric": "metrics",
     "--benchmark": "benchmarks",
     "--tag": "tags",
@@ -20,41 +20,41 @@ _OTHERWISE = {
 }
 _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # Quoted text is the user's, and what follows the program's name is a command line; both stay as they are.
-_PARTS = re.compile(rf"('[^']*'|\"[^\"]*\"|\bsteelyard [a-z]+ [^:;()]*)|(?<![\w-]){_OPTION.pattern}")
+_QUOTES_AND_OPTIONS = re.compile(rf"('[^']*'|\"[^\"]*\"|\bsteelyard [a-z]+ [^:;()]*)|(?<![\w-]){_OPTION.pattern}")
 
 
 @contextmanager
-def told_of_arguments(own: Mapping[str, str] = _OTHERWISE) -> Iterator[None]:
+def reword_errors(names: Mapping[str, str] = _OTHER_NAMES) -> Iterator[None]:
     """Reword errors raised in this context to be about arguments.
 
-    `own` maps options to arguments that have another name.
+    `names` maps options to arguments that have another name.
     """
     try:
         yield
     except SteelyardError as error:
-        error.args = (of_arguments(str(error), own),)
+        error.args = (reword_sentence(str(error), names),)
         raise
 
 
-def split_option(said: str) -> tuple[str, str] | None:
+def split_option(sentence: str) -> tuple[str, str] | None:
     """Return the argument that a sentence begins with, and the rest; None if it begins with no option."""
-    match = _OPTION.match(said)
-    return None if match is None else (argument_of(match[0]), said[match.end() :])
+    match = _OPTION.match(sentence)
+    return None if match is None else (argument_of(match[0]), sentence[match.end() :])
 
 
-def argument_of(option: str, own: Mapping[str, str] = _OTHERWISE) -> str:
+def argument_of(option: str, names: Mapping[str, str] = _OTHER_NAMES) -> str:
     """Return an option's name in Python; in a project's file it is the same with hyphens."""
-    return own.get(option, option.removeprefix("--").replace("-", "_"))
+    return names.get(option, option.removeprefix("--").replace("-", "_"))
 
 
-def of_arguments(said: str, own: Mapping[str, str] = _OTHERWISE) -> str:
+def reword_sentence(sentence: str, names: Mapping[str, str] = _OTHER_NAMES) -> str:
     """Reword a sentence that begins with an option; others may contain unquoted words of the user's."""
-    split = split_option(said)
-    if split is None or split[0] not in TAKES:
-        return said
-    return _PARTS.sub(lambda part: part[0] if part[1] else _argument(part[0], own), said)
+    split = split_option(sentence)
+    if split is None or split[0] not in ARGUMENT_KINDS:
+        return sentence
+    return _QUOTES_AND_OPTIONS.sub(lambda part: part[0] if part[1] else _argument_or_option(part[0], names), sentence)
 
 
-def _argument(option: str, own: Mapping[str, str]) -> str:
-    name = argument_of(option, own)
-    return name if name in TAKES else option
+def _argument_or_option(option: str, names: Mapping[str, str]) -> str:
+    name = argument_of(option, names)
+    return name if name in ARGUMENT_KINDS else option

@@ -13,9 +13,9 @@ from typer.main import get_command
 
 from steelyard.cli.command import world_of
 from steelyard.cli.help import Command, Group
-from steelyard.cli.quotes import is_to_be_run, quotes_needed
+from steelyard.cli.quotes import is_runnable, quotes_needed
 from steelyard.cli.say import say
-from steelyard.cli.spellings import instead_of
+from steelyard.cli.spellings import advice_for
 from steelyard.cli.wrong_usage import in_our_words
 from steelyard.model.errors import SteelyardError, UsageError
 
@@ -51,11 +51,11 @@ _COMMANDS = {
 }
 """The commands under each heading, and where each one's function is; only what is asked for is imported."""
 
-_OF_THE_TOOL = ("--version", "-V")
-_COMPLETION = "_STEELYARD_COMPLETE"
+_VERSION_OPTIONS = ("--version", "-V")
+_COMPLETION_VARIABLE = "_STEELYARD_COMPLETE"
 
 # The parser's UsageError. Versions of typer keep it in different places; this subclass is always available.
-_WrongUsage: type[Exception] = typer.BadParameter.__mro__[1]
+_ParserError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def _print_version(context: typer.Context, wanted: bool) -> None:
@@ -70,7 +70,7 @@ def steelyard(
     version: Annotated[
         bool,
         typer.Option(
-            *_OF_THE_TOOL, callback=_print_version, is_eager=True, help="Show the version and build, and exit."
+            *_VERSION_OPTIONS, callback=_print_version, is_eager=True, help="Show the version and build, and exit."
         ),
     ] = False,
 ) -> None:
@@ -83,10 +83,10 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     Everything from outside comes from the `world`, by default the real one. Not `app()`, which answers a broken pipe
     with status 1: that would say `slower`.
     """
-    if _COMPLETION in os.environ:
+    if _COMPLETION_VARIABLE in os.environ:
         command_line()(prog_name="steelyard")  # a shell asks for completions; typer answers and exits
-    asked = next(iter(arguments), None)
-    command = command_line(asked if any(asked in commands for commands in _COMMANDS.values()) else None)
+    name = next(iter(arguments), None)
+    command = command_line(name if any(name in commands for commands in _COMMANDS.values()) else None)
     try:
         if not arguments:
             with command.make_context("steelyard", [], resilient_parsing=True) as context:
@@ -99,8 +99,8 @@ def run(arguments: Sequence[str], world: World | None = None) -> int:
     except SteelyardError as error:
         say(str(error), *error.lines)
         return error.exit_status
-    except _WrongUsage as error:
-        say(_sentence(error, arguments))
+    except _ParserError as error:
+        say(_usage_sentence(error, arguments))
         return UsageError.exit_status
 
 
@@ -135,24 +135,27 @@ def _owner_of(option: str) -> str | None:
     if not option.startswith("--"):
         return None
     commands = vars(command_line())["commands"]
-    return next((name for name, one in commands.items() if any(option in each.opts for each in one.params)), None)
+    return next(
+        (name for name, command in commands.items() if any(option in parameter.opts for parameter in command.params)),
+        None,
+    )
 
 
-def _sentence(error: Exception, arguments: Sequence[str]) -> str:
+def _usage_sentence(error: Exception, arguments: Sequence[str]) -> str:
     option, name = str(getattr(error, "option_name", "")), next(iter(arguments), None)
-    if instead := instead_of(option, name):
-        return instead
+    if advice := advice_for(option, name):
+        return advice
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
     is_cut = message.startswith(("no such option", "there are too many words"))
     quotes = quotes_needed(context, arguments) if is_cut else None
-    if is_cut and option in _OF_THE_TOOL:
+    if is_cut and option in _VERSION_OPTIONS:
         return "; ".join(filter(None, [f"{option} is of the tool itself: steelyard {option}", quotes]))
     way_out = quotes or f"see {command} --help"
     if quotes and (owner := _owner_of(option)):
         way_out = f"steelyard {owner} has it; if it is of your command, {quotes}"
-    if message.startswith("no such command") and not message.endswith(")") and is_to_be_run(name or ""):
+    if message.startswith("no such command") and not message.endswith(")") and is_runnable(name or ""):
         return f"{message}; steelyard compare 'OLD' 'NEW' weighs commands, and steelyard run 'COMMAND' measures one"
     if message.endswith(" is missing") and context is not None and context.command.epilog:
         return f"{message}, as in: {context.command.epilog.splitlines()[0]} ({way_out})"

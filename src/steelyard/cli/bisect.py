@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.asked import Revisions
 from steelyard.api.counting import jobs_checked
+from steelyard.api.options import Revisions
 from steelyard.api.revisions import check_build
 from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
-from steelyard.cli.inputs import say_what_is_unread
+from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
-from steelyard.cli.outputs import as_json, beside_files, check_apart, check_writable, is_printed
+from steelyard.cli.outputs import as_json, check_apart, check_writable, is_printed, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.report.live import LiveLine
 
-_USUAL_S = 120.0
+_DEFAULT_WEIGHING_S = 120.0
 
 
 class SearchingOptions(JudgingOptions):
@@ -118,14 +118,14 @@ def bisect(options: BisectOptions, world: World) -> int:
     if not options.command.strip():
         raise UsageError("the command is empty: give the command to run, in quotes")
     # Each commit's folder has its own copy, which is what runs; this file is the user's.
-    own = Path(options.command.split()[0])
-    check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, own]))
-    asked = _request(options, world)
-    say_what_is_unread(options.launch)
+    program = Path(options.command.split()[0])
+    check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, program]))
+    request = _request(options, world)
+    warn_of_unread_input(options.launch)
     with watching(world) as line:
-        said = _Said(line, asked.sought)
-        found, error = bisect(asked, SearchListener(line, said.begun, said.step), world)
-    with beside_files((options.json, partial(as_json, found))):
+        report = _SearchReport(line, request.sought)
+        found, error = bisect(request, SearchListener(line, report.report_start, report.step), world)
+    with writing_files((options.json, partial(as_json, found))):
         bisection(output(world.environment, beside_data=is_printed(options.json)), found)
     if error is not None:
         raise error
@@ -133,25 +133,25 @@ def bisect(options: BisectOptions, world: World) -> int:
 
 
 @dataclass
-class _Said:
+class _SearchReport:
     """What is said on the way, below the live line."""
 
     line: LiveLine
     sought: Sought
-    steps: int = 0
-    of: int = 0
+    steps_done: int = 0
+    total_steps: int = 0
 
-    def begun(self, commits: list[Commit], steps: int) -> None:
+    def report_start(self, commits: list[Commit], steps: int) -> None:
         from steelyard.report.bisection import beginning
 
-        self.of = steps
+        self.total_steps = steps
         self._say(beginning(commits, steps, self.sought))
 
     def step(self, step: Step) -> None:
         from steelyard.report.bisection import decision
 
-        self.steps += step.kind == "step"
-        self._say(decision(step, self.steps, self.of, self.sought))
+        self.steps_done += step.kind == "step"
+        self._say(decision(step, self.steps_done, self.total_steps, self.sought))
 
     def _say(self, sentence: str) -> None:
         self.line.wipe()
@@ -186,7 +186,7 @@ def _settings(options: BisectOptions, world: World) -> Settings:
         if len(getattr(launch, name) or []) > 1:
             raise UsageError(f"{launch.given[name]} was given twice: all commits have one command, so give it once")
     settings = settings_of(options, world, commands=[options.command], judged=True)
-    fitting: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
+    update: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
     if settings.longest_time_s is not None:
-        fitting["max_time_s"] = _USUAL_S
-    return settings.model_copy(update=fitting)
+        update["max_time_s"] = _DEFAULT_WEIGHING_S
+    return settings.model_copy(update=update)

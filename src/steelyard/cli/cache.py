@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options, ReadBy, command
+from steelyard.cli.command import CommandOptions, ReadBy, command
 from steelyard.model.values import size_in_bytes
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 _TITLES = ("repository", "revision", "size", "age", "unused for", "built by")
-_NAME = 24
+_NAME_COLUMNS = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class CacheOptions(Options):
+class CacheOptions(CommandOptions):
     """The options of `cache`."""
 
     panel: ClassVar[str] = "What is kept"
@@ -45,21 +45,21 @@ def cache(options: CacheOptions, world: World) -> int:
     from steelyard.subjects.revisions.cache import Cache
 
     kept = Cache.of_user(world.environment)
-    gone: list[Kept] = []
+    removed: list[Kept] = []
     if options.clear:
-        gone += kept.clear()
+        removed += kept.clear()
     if options.max_size is not None:
         kept.open()
         kept.set_limit(options.max_size)
-        gone += kept.bound()
-    _show(kept, world)
-    if gone:
-        freed = figures.size(sum(one.size_bytes for one in gone))
-        print(f"removed {figures.count(len(gone), 'build')}, {freed}")
+        removed += kept.bound()
+    _show_builds(kept, world)
+    if removed:
+        freed = figures.size(sum(build.size_bytes for build in removed))
+        print(f"removed {figures.count(len(removed), 'build')}, {freed}")
     return 0
 
 
-def _show(cache: Cache, world: World) -> None:
+def _show_builds(cache: Cache, world: World) -> None:
     from rich.text import Text
 
     from steelyard.cli.screen import output
@@ -69,30 +69,33 @@ def _show(cache: Cache, world: World) -> None:
     entries, now_s = cache.kept(), time.time()
     sheet = Sheet(output(world.environment))
     if entries:
-        rows = [_row(one, now_s) for one in entries]
+        rows = [_row(build, now_s) for build in entries]
         *columns, _ = zip(_TITLES, *rows, strict=True)
         room = max(len(_TITLES[-1]), sheet.width - sum(max(map(len, column)) + 2 for column in columns))
         shown = [[*map(Text, cells), Text(sheet.name(by, room))] for *cells, by in rows]
         sheet.grid([[Text(title, "dim") for title in _TITLES], *shown], right=frozenset({2, 3, 4}))
         sheet.blank()
-    total = figures.size(sum(one.size_bytes for one in entries))
+    total = figures.size(sum(build.size_bytes for build in entries))
     limit = figures.size(cache.limit_bytes())
     for line in sheet.wrap(f"{figures.count(len(entries), 'build')}, {total} of {limit}, in {cache.folder}"):
         sheet.line(line)
 
 
-def _row(one: Kept, now_s: float) -> list[str]:
+def _row(build: Kept, now_s: float) -> list[str]:
     from steelyard.report import figures, printable
 
-    used = "now" if one.is_in_use else _length(now_s - one.used_s)
-    size, facts = figures.size(one.size_bytes), one.facts
+    used = "now" if build.is_in_use else _age(now_s - build.used_s)
+    size, facts = figures.size(build.size_bytes), build.facts
     if facts is None:
-        return ["", "is being built" if one.is_in_use else "failed, or cut short", size, "", used, ""]
-    names = [printable.shorten(printable.plain(name), _NAME) for name in (Path(facts.repository).name, facts.revision)]
-    return [*names, size, _length(now_s - facts.made_s), used, facts.command or "nothing"]
+        return ["", "is being built" if build.is_in_use else "failed, or cut short", size, "", used, ""]
+    names = [
+        printable.shorten(printable.plain(name), _NAME_COLUMNS)
+        for name in (Path(facts.repository).name, facts.revision)
+    ]
+    return [*names, size, _age(now_s - facts.made_s), used, facts.command or "nothing"]
 
 
-def _length(elapsed_s: float) -> str:
+def _age(elapsed_s: float) -> str:
     """Write an age in its largest unit, which is precise enough here."""
     for unit, seconds in (("day", 86_400), ("h", 3600), ("min", 60)):
         if (number := int(elapsed_s // seconds)) > 0:

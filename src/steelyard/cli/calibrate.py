@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.api.counting import jobs_checked
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.options import OUTPUT, json_option
-from steelyard.cli.outputs import beside_files, check_writable, is_printed, write
+from steelyard.cli.outputs import check_writable, is_printed, write, writing_files
 from steelyard.model.errors import InterruptedBeforeEnd, MeasurementError, SteelyardError
 from steelyard.model.values import in_range
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrateOptions(Options):
+class CalibrateOptions(CommandOptions):
     """The options of `calibrate`."""
 
     panel: ClassVar[str] = "How it is measured"
@@ -89,15 +89,15 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     if isinstance(record, InterruptedCalibration):
         if options.json is not None:
             write(options.json, to_json(record))
-        raise _ended_by(kept.failure, report.kept(record, str(kept.path)))
-    with beside_files((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record))):
+        raise _early_end_error(kept.failure, report.kept_sentence(record, str(kept.path)))
+    with writing_files((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record))):
         report.show(
             output(world.environment, beside_data=is_printed(options.chart, options.json)), record, str(kept.path)
         )
     return 0
 
 
-def _ended_by(failure: MeasurementError | None, kept: str) -> SteelyardError:
+def _early_end_error(failure: MeasurementError | None, kept: str) -> SteelyardError:
     """Return the error for a calibration ended early, by a failure or by the user; `kept` says where its data are."""
     if failure is None:
         return InterruptedBeforeEnd(f"interrupted before weights could be fitted; {kept}")

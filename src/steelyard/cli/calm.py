@@ -24,14 +24,14 @@ def tuned(wanted: bool, processor: int | None, world: World) -> Iterator[None]:
         return
     tuner = world.tuner()
     with tuned_unless_ended(tuner, processor, world) as done:
-        _say_what_is_not(done)
+        _say_refused_changes(done)
         try:
             yield
         finally:
-            put_back(tuner)
+            restore_machine(tuner)
 
 
-def _say_what_is_not(done: Done) -> None:
+def _say_refused_changes(done: Done) -> None:
     """Say what `--tuned` could not change; the report says what it did change."""
     if done.refused:
         first, wanted = done.refused[0], len(done.changes) + len(done.refused)
@@ -51,13 +51,13 @@ def tuned_unless_ended(tuner: Tuner, processor: int | None, world: World) -> Ite
     with ExitStack() as lasting:
         with uninterrupted():
             done = tuner.tune(processor, tool=__version__, created=world.now().isoformat(timespec="seconds"))
-            lasting.enter_context(before_ending(partial(put_back, tuner)))
+            lasting.enter_context(before_ending(partial(restore_machine, tuner)))
         yield done
 
 
-def put_back(tuner: Tuner) -> None:
+def restore_machine(tuner: Tuner) -> None:
     """Restore the machine, if it is tuned, and say what the system refuses."""
     with uninterrupted():
         if tuner.state() is not None:
-            for one in tuner.restore().refused:
-                say(f"{one.change.setting} could not be put back to {one.change.before}: {one.reason}")
+            for refusal in tuner.restore().refused:
+                say(f"{refusal.change.setting} could not be put back to {refusal.change.before}: {refusal.reason}")

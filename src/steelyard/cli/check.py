@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.checks import USUAL_S, target_of
+from steelyard.api.checks import DEFAULT_LIMIT_S, target_of
 from steelyard.cli.command import Only, ReadBy, command
 from steelyard.cli.options import LaunchOptions, json_option
-from steelyard.cli.outputs import as_json, beside_files, check_apart, check_writable, is_printed
+from steelyard.cli.outputs import as_json, check_apart, check_writable, is_printed, writing_files
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.model.errors import UsageError
@@ -43,7 +43,7 @@ class CheckOptions(MeasuringOptions):
         float,
         typer.Option(metavar="SECONDS", help="Longest time for each benchmark, or for a command."),
         ReadBy(seconds),
-    ] = USUAL_S
+    ] = DEFAULT_LIMIT_S
     launch: Annotated[
         LaunchOptions,
         Only("timeout", "env", "inherit_env", "seed"),
@@ -82,24 +82,24 @@ def check(options: CheckOptions, world: World) -> int:
     subject, settings = target_of(options.command, replace(options, launch=launch), options.max_time, world)
     check_apart([options.json], [Path(subject.program)])
     if options.protocol:
-        return _conformance(subject, settings, world)
-    return _soundness(subject, settings, options, world)
+        return _check_conformance(subject, settings, world)
+    return _check_soundness(subject, settings, options, world)
 
 
-def _conformance(subject: Subject, settings: Settings, world: World) -> int:
+def _check_conformance(subject: Subject, settings: Settings, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.check.conformance import try_protocol
-    from steelyard.report.check import rules
+    from steelyard.report.check import show_rules
 
     found = try_protocol(subject, settings, world)
-    rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
+    show_rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
     return _status(any(rule.trouble for rule in found.rules), found.interrupted)
 
 
-def _soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
+def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.check.session import check_target
-    from steelyard.report.check import soundness
+    from steelyard.report.check import show_soundness
 
     with watching(world) as watch:
         found = check_target(
@@ -111,12 +111,12 @@ def _soundness(subject: Subject, settings: Settings, options: CheckOptions, worl
             seconds=options.max_time,
             heap=options.allocations,
         )
-    with beside_files((options.json, partial(as_json, found))):
-        soundness(output(world.environment, beside_data=is_printed(options.json)), found)
+    with writing_files((options.json, partial(as_json, found))):
+        show_soundness(output(world.environment, beside_data=is_printed(options.json)), found)
     return _status(bool(found.troubles()), found.interrupted)
 
 
-def _status(troubled: bool, interrupted: bool) -> int:
+def _status(has_trouble: bool, interrupted: bool) -> int:
     if interrupted:
         return INTERRUPTED
-    return FOUND if troubled else 0
+    return FOUND if has_trouble else 0

@@ -7,14 +7,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.kept import kept_by_name
-from steelyard.api.mistaken import meant_revisions, meant_values
-from steelyard.api.names import check_no_files, names_of, usual_names
+from steelyard.api.kept import kept_paths
+from steelyard.api.names import check_no_files, default_names, names_of
 from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, parameters_of, weighing_of_commands
+from steelyard.api.suggestions import suggest_revisions, suggest_values
 from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
-from steelyard.cli.inputs import say_what_is_unread
+from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import check_files, check_not_launched
 from steelyard.cli.say import say
@@ -54,12 +54,12 @@ def compare(options: CompareOptions, world: World) -> int:
     if options.tuned:
         world.tuner().check_untuned()  # before anything is built
     with in_units(options.unit):
-        return _compared(options, world)
+        return _compare(options, world)
 
 
-def _compared(options: CompareOptions, world: World) -> int:
+def _compare(options: CompareOptions, world: World) -> int:
     from steelyard.cli.calm import tuned
-    from steelyard.cli.outcome import none_of_earlier, shown
+    from steelyard.cli.outcome import earlier_files_removed_on_error, report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
@@ -67,33 +67,37 @@ def _compared(options: CompareOptions, world: World) -> int:
         if str(options.resume).startswith("--"):  # the next option was taken for its value
             raise UsageError(RESUME_LACKS_VALUE)
         _refuse_other_options(options)
-        (path,) = kept_by_name(world, options.resume)
+        (path,) = kept_paths(world, options.resume)
 
         def around(record: Weighing) -> AbstractContextManager[None]:
-            _announce(path, record)
+            _announce_resumed(path, record)
             return tuned(options.tuned, record.settings.cpu, world)
 
         with watching(world) as watch:
             outcome = session.resume(
-                path, watch, world, around=around, trusted=options.trust_journal, more=_more(options)
+                path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
             )
-        status = shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
-        _say_where(path, outcome)
+        status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+        _say_new_name(path, outcome)
         return status
     if project := _project(options):
-        from steelyard.cli.several import weighed
+        from steelyard.cli.several import weigh_project
 
-        return weighed(project, options, world)
-    with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
+        return weigh_project(project, options, world)
+    with (
+        earlier_files_removed_on_error(options.files),
+        watching(world) as watch,
+        _requested_weighing(options, watch, world) as request,
+    ):
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
-        say_what_is_unread(options.launch)
+        warn_of_unread_input(options.launch)
         with tuned(options.tuned, request.settings.cpu, world):
             outcome = session.attempt(request, watch, world)
-    return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    return report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
-_WITH_RESUME = {
+_OPTIONS_WITH_RESUME = {
     "resume",
     "trust_journal",
     "tuned",
@@ -109,12 +113,12 @@ _WITH_RESUME = {
 def _refuse_other_options(options: CompareOptions) -> None:
     """Raise UsageError for options that a resumed weighing has already: they would be ignored, or mix two plans."""
     for name, option in options.given.items():
-        if name not in _WITH_RESUME:
+        if name not in _OPTIONS_WITH_RESUME:
             what = "other commands" if name == "commands" else option
             raise UsageError(f"--resume takes its commands and options from the journal: leave {what} out")
 
 
-def _more(options: CompareOptions) -> ExtraBudget | None:
+def _additional_budget(options: CompareOptions) -> ExtraBudget | None:
     """Return the additional budget for a weighing that ended undecided, if one is given."""
     from steelyard.design.extra_budget import ExtraBudget
 
@@ -135,14 +139,14 @@ def _project(options: CompareOptions) -> Project | None:
     return load_project(Path(current_folder()))
 
 
-def _announce(path: Path, record: Weighing) -> None:
+def _announce_resumed(path: Path, record: Weighing) -> None:
     """Show what is run, since the record decides that and not this command line."""
     from steelyard.report.resumption import lines
 
     say(*lines(record, str(path)))
 
 
-def _say_where(path: Path, outcome: Outcome) -> None:
+def _say_new_name(path: Path, outcome: Outcome) -> None:
     """Say under which name a record is kept if the one that it continues stays beside it under its own name."""
     kept = outcome.kept
     is_beside = kept is not None and kept.parent == path.parent and path.suffix == kept.suffix and path.exists()
@@ -150,23 +154,23 @@ def _say_where(path: Path, outcome: Outcome) -> None:
         say(f"kept as {kept.name}; {path.name} stays as it was")
 
 
-def _requested(options: CompareOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
+def _requested_weighing(options: CompareOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
     """Return what the command line asks for, for as long as it is measured."""
     if options.trust_journal:
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
     if options.revisions.given:
         commands = options.commands or []
         return weighing_of_revisions(commands, options, watch, world, names=options.name, listed=options.names)
-    return nullcontext(_request(options, world))
+    return nullcontext(_request_for_commands(options, world))
 
 
-def _request(options: CompareOptions, world: World) -> Request:
+def _request_for_commands(options: CompareOptions, world: World) -> Request:
     commands = options.commands or []
     if len(commands) < 2:
-        if commands and (meant := meant_revisions(commands, commands[0], world.environment)):
-            raise UsageError(meant)
+        if commands and (suggestion := suggest_revisions(commands, commands[0], world.environment)):
+            raise UsageError(suggestion)
         if commands and (parameters := parameters_of(options, commands)):
-            raise UsageError(meant_values(commands[0], parameters))
+            raise UsageError(suggest_values(commands[0], parameters))
         raise UsageError(
             "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
             "revisions: steelyard compare --base main './program'; or a project's file, which steelyard init writes"
@@ -174,4 +178,6 @@ def _request(options: CompareOptions, world: World) -> Request:
     if options.target:
         raise UsageError("--target chooses from those of a project's file: leave it out, or the commands")
     check_no_files(options.name or [], commands)
-    return weighing_of_commands(commands, names_of(options.name, options.names, usual_names(commands)), options, world)
+    return weighing_of_commands(
+        commands, names_of(options.name, options.names, default_names(commands)), options, world
+    )

@@ -13,7 +13,7 @@ import typer
 
 from steelyard.api.settings import count_of_command
 from steelyard.cli.command import Only, ReadBy, Without, command
-from steelyard.cli.inputs import say_what_is_unread
+from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     FileOptions,
@@ -99,16 +99,16 @@ def count(options: CountOptions, world: World) -> int:
     judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
     request = count_of_command(options.command, options.name, replace(options, judging=judging), world)
     check_not_launched(request, *options.files.paths())
-    say_what_is_unread(options.launch)
+    warn_of_unread_input(options.launch)
     with (
         watching(world) as watch,
         _imported_meanwhile("steelyard.cli.outcome", "steelyard.design.judging.judgement"),
     ):
         outcome = attempt(request, watch, world)
 
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import report_outcome
 
-    return shown(outcome, options.files, world, functions=options.functions)
+    return report_outcome(outcome, options.files, world, functions=options.functions)
 
 
 @contextmanager

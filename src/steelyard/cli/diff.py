@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from steelyard.api.diffs import Terms, difference, of_runs
-from steelyard.api.kept import kept_by_name
-from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.api.diffs import Terms, difference, difference_of_runs
+from steelyard.api.kept import kept_paths
+from steelyard.cli.command import CommandOptions, command
+from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_JUDGED,
@@ -27,7 +27,7 @@ from steelyard.cli.options import (
     Strict,
     json_option,
 )
-from steelyard.cli.outputs import beside_files, check_apart, check_writable, is_printed, page_of
+from steelyard.cli.outputs import check_apart, check_writable, is_printed, page_of, writing_files
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiffOptions(Options):
+class DiffOptions(CommandOptions):
     """The options of `diff`."""
 
     baseline: Annotated[
@@ -104,10 +104,10 @@ def diff(options: DiffOptions, world: World) -> int:
     (with --strict).
     """
     with in_units(options.unit):
-        return _compared(options, world)
+        return _diff_files(options, world)
 
 
-def _compared(options: DiffOptions, world: World) -> int:
+def _diff_files(options: DiffOptions, world: World) -> int:
     from steelyard.model.files import load_any
 
     margin = relative_margin(options.margin)
@@ -115,21 +115,23 @@ def _compared(options: DiffOptions, world: World) -> int:
     metrics = metric_names(options.metric) if options.metric else None
     outputs = (options.json, options.markdown, options.html)
     check_writable(*outputs)
-    paths = readable(*kept_by_name(world, options.baseline, options.candidate))
+    paths = input_paths(*kept_paths(world, options.baseline, options.candidate))
     check_apart(outputs, paths)
     records = [load_any(path) for path in paths]
     names = (options.baseline, options.candidate)
-    return _shown(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
+    return _show_difference(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
 
 
 def diff_runs(
-    runs: tuple[Run, Run], wanted: list[str], options: DiffOptions, margin: float, world: World, *, beside_data: bool
+    runs: tuple[Run, Run], metrics: list[str], options: DiffOptions, margin: float, world: World, *, beside_data: bool
 ) -> int:
-    """Compare two runs in the `wanted` metrics, print the result, and return the verdict's exit status.
+    """Compare two runs in these metrics, print the result, and return the verdict's exit status.
 
     The result goes to stderr if stdout has data (`beside_data`).
     """
-    return _shown(of_runs(*runs, _terms(options, margin, wanted)), options, world, beside_data=beside_data)
+    return _show_difference(
+        difference_of_runs(*runs, _terms(options, margin, metrics)), options, world, beside_data=beside_data
+    )
 
 
 def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Terms:
@@ -142,7 +144,7 @@ def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Te
     )
 
 
-class _Words(NamedTuple):
+class _Presentation(NamedTuple):
     """How to report a difference between times."""
 
     verdicts: set[VerdictName]
@@ -151,40 +153,46 @@ class _Words(NamedTuple):
     markdown: Callable[[], str]
 
 
-def _shown(found: Difference, options: DiffOptions, world: World, *, beside_data: bool = False) -> int:
+def _show_difference(difference: Difference, options: DiffOptions, world: World, *, beside_data: bool = False) -> int:
     from steelyard.model.foreign import ForeignReport
 
     files, strict = FileOptions(json=options.json, markdown=options.markdown, html=options.html), options.strict
     beside_data = beside_data or is_printed(*files.paths())
-    if isinstance(found, ForeignReport):
-        return _told(found, _of_imports(found), files, world, strict=strict, beside_data=beside_data)
+    if isinstance(difference, ForeignReport):
+        return _present(
+            difference, _presentation_of_imports(difference), files, world, strict=strict, beside_data=beside_data
+        )
     from steelyard.model.records import Weighing
 
-    if not isinstance(found, Weighing):
-        return _told(found, _of_runs(found), files, world, strict=strict, beside_data=beside_data)
-    from steelyard.cli.outcome import shown
+    if not isinstance(difference, Weighing):
+        return _present(
+            difference, _presentation_of_runs(difference), files, world, strict=strict, beside_data=beside_data
+        )
+    from steelyard.cli.outcome import report_outcome
     from steelyard.design.outcome import Outcome
 
-    return shown(Outcome(found), files, world, functions=options.functions, strict=strict, beside_data=beside_data)
+    return report_outcome(
+        Outcome(difference), files, world, functions=options.functions, strict=strict, beside_data=beside_data
+    )
 
 
-def _of_imports(found: ForeignReport) -> _Words:
+def _presentation_of_imports(report: ForeignReport) -> _Presentation:
     from steelyard.report import foreign
 
-    verdicts = {verdict.verdict for verdict in found.verdicts}
-    return _Words(verdicts, partial(foreign.show_diff, report=found), partial(foreign.diff_markdown, found))
+    verdicts = {verdict.verdict for verdict in report.verdicts}
+    return _Presentation(verdicts, partial(foreign.show_diff, report=report), partial(foreign.diff_markdown, report))
 
 
-def _of_runs(found: UnpairedReport) -> _Words:
+def _presentation_of_runs(report: UnpairedReport) -> _Presentation:
     from steelyard.report import unpaired
 
-    verdicts = {verdict.verdict for verdict in found.deciding()}
-    return _Words(verdicts, partial(unpaired.show, report=found), partial(unpaired.markdown, found))
+    verdicts = {verdict.verdict for verdict in report.deciding()}
+    return _Presentation(verdicts, partial(unpaired.show, report=report), partial(unpaired.markdown, report))
 
 
-def _told(
-    found: UnpairedReport | ForeignReport,
-    words: _Words,
+def _present(
+    report: UnpairedReport | ForeignReport,
+    presentation: _Presentation,
     files: FileOptions,
     world: World,
     *,
@@ -193,19 +201,19 @@ def _told(
 ) -> int:
     """Print what was found, write the requested files, and return the exit status of the verdicts."""
     from steelyard.cli.screen import output
-    from steelyard.cli.status import said_status
+    from steelyard.cli.status import announced_status
 
-    with beside_files(
-        (files.json, partial(_as_json, found)),
-        (files.markdown, words.markdown),
-        (files.html, partial(page_of, world, found)),
+    with writing_files(
+        (files.json, partial(_as_json, report)),
+        (files.markdown, presentation.markdown),
+        (files.html, partial(page_of, world, report)),
     ):
-        words.show(output(world.environment, beside_data=beside_data))
-        return said_status(words.verdicts, world, strict=strict, beside_data=beside_data)
+        presentation.show(output(world.environment, beside_data=beside_data))
+        return announced_status(presentation.verdicts, world, strict=strict, beside_data=beside_data)
 
 
-def _as_json(found: UnpairedReport | ForeignReport) -> str:
+def _as_json(report: UnpairedReport | ForeignReport) -> str:
     from steelyard.model.files import plain_json
     from steelyard.report import diff_json
 
-    return plain_json(diff_json.answer(found))
+    return plain_json(diff_json.answer(report))

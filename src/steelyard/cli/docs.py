@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.outputs import write
 from steelyard.model.errors import UsageError
@@ -22,10 +22,10 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def folder() -> Path:
     """Return the folder of the pages; raise UsageError if there is none."""
-    above = _PACKAGE.parents
+    parents = _PACKAGE.parents
     places = [
-        *([above[1] / "docs"] if above[0].name == "src" else []),  # a checkout
-        *(place / "share/doc/steelyard" for place in above[:4]),  # beside lib/python3/site-packages, or --target
+        *([parents[1] / "docs"] if parents[0].name == "src" else []),  # a checkout
+        *(place / "share/doc/steelyard" for place in parents[:4]),  # beside lib/python3/site-packages, or --target
     ]
     for place in places:
         if (place / "glossary.md").is_file():
@@ -40,7 +40,7 @@ def topics() -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocsOptions(Options):
+class DocsOptions(CommandOptions):
     """The options of `docs`."""
 
     topic: Annotated[
@@ -52,27 +52,27 @@ class DocsOptions(Options):
 @command(DocsOptions, examples=("steelyard docs", "steelyard docs statistics | less"))
 def docs(options: DocsOptions, world: World) -> int:  # noqa: ARG001 - as every command
     """Show a page of the documentation, or which pages there are."""
-    known = topics()
+    pages = topics()
     if options.topic is None:
-        width = max(map(len, known))
-        write(STANDARD_STREAM, "".join(f"{topic:{width}}  {_title(topic)}\n" for topic in known))
+        width = max(map(len, pages))
+        write(STANDARD_STREAM, "".join(f"{topic:{width}}  {_title(topic)}\n" for topic in pages))
         return 0
-    topic = _linked(options.topic, known)
-    if topic not in known:
+    topic = _page_name(options.topic, pages)
+    if topic not in pages:
         from difflib import get_close_matches
 
-        close = get_close_matches(topic, known)
-        meant = f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
-        raise UsageError(f"there is no page {options.topic!r}{meant}: choose from {', '.join(known)}")
+        similar = get_close_matches(topic, pages)
+        hint = f" (did you mean {' or '.join(map(repr, similar))}?)" if similar else ""
+        raise UsageError(f"there is no page {options.topic!r}{hint}: choose from {', '.join(pages)}")
     write(STANDARD_STREAM, _page(topic))
     return 0
 
 
-def _linked(topic: str, known: Sequence[str]) -> str:
+def _page_name(topic: str, pages: Sequence[str]) -> str:
     """Return the page that is meant, even by a link as in another page, `../ci.md#gitlab`, or by a harness's name."""
     page = topic.partition("#")[0].removeprefix("../").removeprefix("docs/").removesuffix(".md")
-    of_a_harness = f"adapters/{page}"
-    return of_a_harness if of_a_harness in known else page
+    adapter_page = f"adapters/{page}"
+    return adapter_page if adapter_page in pages else page
 
 
 def _page(topic: str) -> str:

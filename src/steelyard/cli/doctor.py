@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard import __version__
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.options import json_option
-from steelyard.cli.outputs import as_json, beside_files, check_writable, is_printed
+from steelyard.cli.outputs import as_json, check_writable, is_printed, writing_files
 from steelyard.cli.status import INTERRUPTED
 from steelyard.model.errors import MeasurementError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoctorOptions(Options):
+class DoctorOptions(CommandOptions):
     """The options of `doctor`."""
 
     panel: ClassVar[str] = "What is looked at"
@@ -59,7 +59,7 @@ def doctor(options: DoctorOptions, world: World) -> int:
         from steelyard.design.noise.findings import findings
 
         try:
-            noise = _measured(world)
+            noise = _measured_noise(world)
             conditions += findings(noise, conditions)
         except MeasurementError as error:
             failure = error
@@ -70,14 +70,14 @@ def doctor(options: DoctorOptions, world: World) -> int:
         conditions=conditions,
         noise=noise,
     )
-    with beside_files((options.json, partial(as_json, found))):
+    with writing_files((options.json, partial(as_json, found))):
         examination(output(world.environment, beside_data=is_printed(options.json)), found)
     if failure is not None:
         raise failure
     return INTERRUPTED if noise is not None and noise.interrupted else 0
 
 
-def _measured(world: World) -> Noise:
+def _measured_noise(world: World) -> Noise:
     from steelyard.cli.say import say
     from steelyard.cli.screen import watching
     from steelyard.design.noise.plan import MEASURED_S

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.kept import kept_by_name
-from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import STANDARD_STREAM, readable
+from steelyard.api.kept import kept_paths
+from steelyard.cli.command import CommandOptions, command
+from steelyard.cli.inputs import STANDARD_STREAM, input_paths
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.model.errors import UsageError
@@ -23,7 +23,7 @@ _ENDINGS = {".csv": "csv", ".jsonl": "json-lines", ".ndjson": "json-lines", ".pa
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions(Options):
+class ExportOptions(CommandOptions):
     """The options of `export`."""
 
     panel: ClassVar[str] = "What is written"
@@ -82,12 +82,12 @@ def export(options: ExportOptions, world: World) -> int:
     from steelyard.api.exports import exported, format_named
     from steelyard.model.documents import load_document
 
-    wanted = format_named(options.format or _by_ending(options.output))
+    wanted = format_named(options.format or _required_format(options.output))
     _check_ending(options.output, wanted.name)
     check_writable(options.output)
     if wanted.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{wanted.name} is no text for a terminal: give -o FILE, or a pipe")
-    (path,) = [world.store().latest()] if options.file is None else readable(*kept_by_name(world, options.file))
+    (path,) = [world.store().latest()] if options.file is None else input_paths(*kept_paths(world, options.file))
     check_apart([options.output], [path])
     name = str(options.file or path.name)
     data = exported(load_document(path), wanted.name, name=name, side=options.side, metric=options.metric)
@@ -102,22 +102,22 @@ def is_terminal() -> bool:
 
 def _check_ending(output: Path, format_: str) -> None:
     """Raise UsageError for a file name that says another format than it will hold."""
-    called = _called(output) or format_
-    if called != format_:
+    implied = _format_of_ending(output) or format_
+    if implied != format_:
         raise UsageError(
-            f"{output} is called as {called}, and would be {format_}: leave --format out, or give -o another name"
+            f"{output} is called as {implied}, and would be {format_}: leave --format out, or give -o another name"
         )
 
 
-def _called(output: Path) -> str | None:
+def _format_of_ending(output: Path) -> str | None:
     """Return the format that a file's ending stands for, compressed or not; None if it stands for none."""
     whole = output.with_suffix("") if output.suffix == ".gz" else output
     return _ENDINGS.get(whole.suffix.lower())
 
 
-def _by_ending(output: Path) -> str:
-    if (found := _called(output)) is None:
+def _required_format(output: Path) -> str:
+    if (format_ := _format_of_ending(output)) is None:
         raise UsageError(
             "--format says as what to write it: csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit"
         )
-    return found
+    return format_

@@ -8,29 +8,29 @@ from rich.console import Console
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import beside_files, is_printed, page_of
+from steelyard.cli.outputs import is_printed, page_of, writing_files
 from steelyard.cli.screen import output
 from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.design.world import World
-from steelyard.model.files import as_saved
+from steelyard.model.files import record_bytes
 from steelyard.model.foreign import ForeignResults
 from steelyard.report import foreign as report
 from steelyard.report.bounds import MOST_BENCHMARKS
 
 
 def show_foreign(
-    record: ForeignResults, files: FileOptions, world: World, *, drawn: Callable[[Console], None] | None = None
+    record: ForeignResults, files: FileOptions, world: World, *, draw: Callable[[Console], None] | None = None
 ) -> None:
-    """Print an import, or what `drawn` draws of it, and write the requested files."""
+    """Print an import, or what `draw` draws of it, and write the requested files."""
     described = describe_levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
     console = output(world.environment, beside_data=is_printed(*files.paths()))
-    with beside_files(
-        (files.json, lambda: as_saved(record, files.json or STANDARD_STREAM)),
+    with writing_files(
+        (files.json, lambda: record_bytes(record, files.json or STANDARD_STREAM)),
         (files.markdown, lambda: report.markdown(record, described)),
         (files.csv, lambda: report.csv(record)),
         (files.html, lambda: page_of(world, record)),
     ):
-        if drawn is not None:
-            drawn(console)
+        if draw is not None:
+            draw(console)
         else:
             report.show(console, record, described)

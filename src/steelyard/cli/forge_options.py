@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options
+from steelyard.cli.command import CommandOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForgeOptions(Options):
+class ForgeOptions(CommandOptions):
     """What to write where code is reviewed; tokens come only from the environment."""
 
     panel: ClassVar[str] = "Where code is reviewed"

@@ -9,15 +9,15 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_by_name
+from steelyard.api.kept import kept_paths
 from steelyard.api.settings import current_folder
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.forge_options import ForgeOptions
-from steelyard.cli.inputs import readable
+from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown, json_option
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.cli.say import say
-from steelyard.cli.status import FAILED, of_gate
+from steelyard.cli.status import FAILED, status_of_gate
 from steelyard.model.errors import MeasurementError, UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _LARGEST_IN_CI = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions(Options):
+class GateOptions(CommandOptions):
     """The options of `gate`."""
 
     records: Annotated[
@@ -112,7 +112,7 @@ def gate(options: GateOptions, world: World) -> int:
     check_writable(*outputs)
     forge = options.forge
     is_in_ci = forge.github or forge.gitlab or forge.comment
-    paths = readable(*kept_by_name(world, *options.records))
+    paths = input_paths(*kept_paths(world, *options.records))
     check_apart(outputs, paths)
     report = held(
         list(zip(map(str, options.records), paths, strict=True)),
@@ -120,15 +120,15 @@ def gate(options: GateOptions, world: World) -> int:
         largest_bytes=_LARGEST_IN_CI if is_in_ci else None,
         of_parts=options.part,
     )
-    status = of_gate(report.verdict, strict=limits.strict)
+    status = status_of_gate(report.verdict, strict=limits.strict)
     unwritten = _write(report, options, status)
     status = FAILED if unwritten else status
     is_log = forge.github or world.environment.get("GITHUB_ACTIONS") == "true"
     log = _show(report, world, beside_data=is_printed(*outputs), is_log=is_log)
     if is_in_ci:
-        from steelyard.cli.gate_forge import say_where_reviewed
+        from steelyard.cli.gate_forge import report_to_forge
 
-        say_where_reviewed(report, forge, world.environment, log, status)
+        report_to_forge(report, forge, world.environment, log, status)
     for error in unwritten:
         say(str(error))
     return status
@@ -142,26 +142,27 @@ def _limits(options: GateOptions) -> Limits:
     from steelyard.model.limits import Limits, limits_from
     from steelyard.model.project_file import load_project
 
-    _check_named(options.require or [], "--require")
-    asked = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
+    _check_not_blank(options.require or [], "--require")
+    given = limits_from(options.fail_above or [], strict=options.strict, require=options.require or ())
     project = load_project(Path(current_folder()))
     if project is None:
-        return asked
+        return given
     try:
-        of_file = limits_from(project.gate.max_slower, strict=project.gate.strict, require=project.gate.require)
+        from_file = limits_from(project.gate.max_slower, strict=project.gate.strict, require=project.gate.require)
     except UsageError as error:
         raise UsageError(f"{project.at('gate', 'max-slower')}: [gate] max-slower {error}") from error
-    _check_named(project.gate.require, f"{project.at('gate', 'require')}: [gate] require")
+    _check_not_blank(project.gate.require, f"{project.at('gate', 'require')}: [gate] require")
     return Limits(
-        limits=asked.limits or of_file.limits,
-        strict=asked.strict or of_file.strict,
-        require=asked.require or of_file.require,
+        limits=given.limits or from_file.limits,
+        strict=given.strict or from_file.strict,
+        require=given.require or from_file.require,
+        accepted=[one.limit() for one in project.gate.accepted],
     )
 
 
-def _check_named(patterns: Sequence[str], said: str) -> None:
+def _check_not_blank(patterns: Sequence[str], option: str) -> None:
     if not all(pattern.strip() for pattern in patterns):
-        raise UsageError(f"{said} '' names no benchmark: give a name or a pattern, or leave it out")
+        raise UsageError(f"{option} '' names no benchmark: give a name or a pattern, or leave it out")
 
 
 def _write(report: GateReport, options: GateOptions, status: int) -> list[MeasurementError]:
@@ -170,7 +171,7 @@ def _write(report: GateReport, options: GateOptions, status: int) -> list[Measur
     from steelyard.report import gate_json, gate_markdown, junit, openmetrics
 
     title, unwritten = options.forge.title, list[MeasurementError]()
-    for path, made in (
+    for path, render in (
         (options.json, lambda told: plain_json(gate_json.answer(told, status))),
         (options.junit, junit.xml),
         (options.metrics, openmetrics.text),
@@ -178,7 +179,7 @@ def _write(report: GateReport, options: GateOptions, status: int) -> list[Measur
     ):
         if path is not None:
             try:
-                write(path, made(report))
+                write(path, render(report))
             except MeasurementError as error:
                 unwritten.append(error)
     return unwritten

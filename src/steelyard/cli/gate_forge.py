@@ -15,31 +15,33 @@ from steelyard.report.printable import plain
 
 if TYPE_CHECKING:
     from steelyard.cli.forge_options import ForgeOptions
-    from steelyard.model.gate import GateReport
+    from steelyard.model.gate import GateReport, Judged
 
 # GitHub shows ten of each kind per step.
 _MOST_ANNOTATIONS = 9
 
 
-def say_where_reviewed(
+def report_to_forge(
     report: GateReport, options: ForgeOptions, environment: Mapping[str, str], log: IO[str], status: int
 ) -> None:
     """Write what was asked for, annotations to the `log`, and the exit `status`; say what could not be written."""
     if options.github:
         _annotate(report, options.title, log)
-        with _said():
+        with _errors_said():
             _summarise(report, options.title, environment)
-        with _said():
+        with _errors_said():
             _set_outputs(report, environment, status)
     comment, on_gitlab = options.comment, environment.get("GITLAB_CI") == "true"
     if options.gitlab or (comment and on_gitlab and not options.github):
-        _comment(report, options, _notes, environment, is_asked=comment or "GITLAB_TOKEN" in environment)
+        _comment(report, options, _gitlab_notes, environment, is_asked=comment or "GITLAB_TOKEN" in environment)
     if options.github or (comment and not on_gitlab and not options.gitlab):
-        _comment(report, options, _comments, environment, is_asked=comment or bool(environment.get("GITHUB_TOKEN")))
+        _comment(
+            report, options, _github_comments, environment, is_asked=comment or bool(environment.get("GITHUB_TOKEN"))
+        )
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _errors_said() -> Iterator[None]:
     try:
         yield
     except ForgeError as error:
@@ -67,11 +69,11 @@ def _comment(
         say(str(error))
 
 
-def _comments(environment: Mapping[str, str]) -> sticky.Comments:
+def _github_comments(environment: Mapping[str, str]) -> sticky.Comments:
     return github.Comments.of(environment, github.client(environment))
 
 
-def _notes(environment: Mapping[str, str]) -> sticky.Comments:
+def _gitlab_notes(environment: Mapping[str, str]) -> sticky.Comments:
     return gitlab.Notes.of(environment, gitlab.client(environment))
 
 
@@ -80,23 +82,24 @@ def _notes(environment: Mapping[str, str]) -> sticky.Comments:
 
 def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
     errors = list(report.problems)
-    errors += [
-        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.estimate(one)}, "
-        f"above the limit of {gate_words.limit(one)}"
-        for one in report.slower
+    errors += list(map(_above_limit_message, report.slower))
+    undecided = [
+        f"{judged.verdict.benchmark}: {judged.verdict.metric} {gate_words.estimate(judged)}: "
+        f"{gate_words.why_open_by_itself(judged)}"
+        for judged in report.undecided
     ]
-    opened = [
-        f"{one.verdict.benchmark}: {one.verdict.metric} {gate_words.estimate(one)}: "
-        f"{gate_words.why_open_by_itself(one)}"
-        for one in report.undecided
-    ]
-    errors, warnings = ([*errors, *opened], []) if report.limits.strict else (errors, opened)
-    for name, messages in (("error", errors), ("warning", warnings)):
-        for message in _few(messages):
+    errors, warnings = ([*errors, *undecided], []) if report.limits.strict else (errors, undecided)
+    notices = list(map(_above_limit_message, report.accepted))
+    for name, messages in (("error", errors), ("warning", warnings), ("notice", notices)):
+        for message in _cut_to_most(messages):
             print(github.command(name, plain(message), plain(title)), file=log)
 
 
-def _few(messages: list[str]) -> list[str]:
+def _above_limit_message(judged: Judged) -> str:
+    return f"{judged.verdict.benchmark}: {judged.verdict.metric} {gate_words.above_limit(judged)}"
+
+
+def _cut_to_most(messages: list[str]) -> list[str]:
     more = len(messages) - _MOST_ANNOTATIONS
     return messages if more <= 1 else [*messages[:_MOST_ANNOTATIONS], f"and {more:,} more: the summary has them"]
 
@@ -119,6 +122,7 @@ def _set_outputs(report: GateReport, environment: Mapping[str, str], status: int
         "verdict": report.verdict,
         "status": str(status),
         "slower": str(len(report.slower)),
+        "accepted": str(len(report.accepted)),
         "undecided": str(len(report.undecided)),
         "verdicts": str(len(report.deciding)),
         "headline": plain(gate_words.headline(report)),

@@ -11,10 +11,10 @@ from typing import Any, get_args
 
 from typer.core import TyperCommand, TyperGroup
 
-from steelyard.cli.arity import joined
-from steelyard.cli.spellings import respelt
+from steelyard.cli.arity import join_arguments
+from steelyard.cli.spellings import normalised
 
-_OTHERS = "Options"
+_OTHER_OPTIONS = "Options"
 
 
 class _WithExamples:
@@ -32,11 +32,11 @@ class Command(_WithExamples, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Convert the words to the form that the parser knows; raise UsageError if that cannot be done."""
-        _take_as_they_are(self.get_params(ctx))
+        _use_plain_readers(self.get_params(ctx))
         # While a shell completes a line, words may still be missing; and another command's words stay as they are.
         if not ctx.resilient_parsing and ctx.allow_interspersed_args:
             options = {option for parameter in self.params for option in parameter.opts}
-            args = joined(respelt(args, options), options)
+            args = join_arguments(normalised(args, options), options)
         try:
             return list(super().parse_args(ctx, args))
         except Exception as error:
@@ -57,7 +57,7 @@ class Command(_WithExamples, TyperCommand):
             if record is not None:
                 panel = getattr(parameter, "rich_help_panel", None)
                 (parts.setdefault(panel, []) if panel else others).append(record)
-        _write_parts(formatter, {**parts, _OTHERS: [*parts.pop(_OTHERS, []), *others]})
+        _write_parts(formatter, {**parts, _OTHER_OPTIONS: [*parts.pop(_OTHER_OPTIONS, []), *others]})
 
 
 class Group(_WithExamples, TyperGroup):
@@ -65,7 +65,7 @@ class Group(_WithExamples, TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words before the command's name."""
-        _take_as_they_are(self.get_params(ctx))
+        _use_plain_readers(self.get_params(ctx))
         return list(super().parse_args(ctx, args))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -79,7 +79,7 @@ class Group(_WithExamples, TyperGroup):
         _write_parts(formatter, parts)
 
 
-class _AsItIs:
+class _PlainReader:
     """Reads a flag, a text, a path, or a list of these.
 
     Typer would have pydantic build a validator for each: importing it and building them takes 70 ms.
@@ -94,12 +94,12 @@ class _AsItIs:
         return None if value is None else self._read(value)
 
 
-def _take_as_they_are(parameters: Iterable[Any]) -> None:
-    """Make typer read simple parameters by `_AsItIs`; a typer that no longer looks for it uses pydantic as usual."""
+def _use_plain_readers(parameters: Iterable[Any]) -> None:
+    """Make typer read simple parameters by `_PlainReader`; a typer that does not look for it uses pydantic as usual."""
     for parameter in parameters:
         annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
         if annotation in (bool, str, Path, list[str], list[Path]):
-            vars(parameter)["_runtime_param"] = _AsItIs(annotation)
+            vars(parameter)["_runtime_param"] = _PlainReader(annotation)
 
 
 def _arguments(parameters: Iterable[Any]) -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.cli.command import CommandOptions, command
+from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import OUTPUT, FileOptions, Markdown, json_option
 from steelyard.cli.outputs import check_apart, check_files
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportOptions(Options):
+class ImportOptions(CommandOptions):
     """The options of `import`."""
 
     panel: ClassVar[str] = "What is imported"
@@ -68,7 +68,7 @@ def import_(options: ImportOptions, world: World) -> int:
 
     outputs = FileOptions(json=options.json, markdown=options.markdown, csv=options.csv)
     check_files(outputs)
-    sources = readable(*options.files)
+    sources = input_paths(*options.files)
     check_apart(outputs.paths(), sources)
     patterns, created = options.benchmark or [], world.created()
     show_foreign(convert_files(sources, created=created, name=options.format, patterns=patterns), outputs, world)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.api.settings import current_folder
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.outputs import write
 from steelyard.cli.say import say
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.design.world import World
-    from steelyard.subjects.projects.found import Found
+    from steelyard.subjects.projects.discovery import FoundProject
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitOptions(Options):
+class InitOptions(CommandOptions):
     """The options of `init`."""
 
     panel: ClassVar[str] = "What is written"
@@ -55,14 +55,14 @@ def init(options: InitOptions, world: World) -> int:
     from steelyard.subjects.projects.text import found_in, project_text
 
     folder = Path(current_folder())
-    _refuse_another(folder, force=options.force)
+    _check_no_project_file(folder, force=options.force)
     found = found_in(folder, world.environment)
     write(Path(OWN), project_text(found))
-    say(f"{OWN} is written: {_said(found, _next(folder))}")
+    say(f"{OWN} is written: {_summary(found, _next_step(folder))}")
     return 0
 
 
-def _refuse_another(folder: Path, *, force: bool) -> None:
+def _check_no_project_file(folder: Path, *, force: bool) -> None:
     """Raise UsageError if there is a project's file already: what was put into it by hand is worth more."""
     from steelyard.model.project_file import OWN, SHARED, has_table
 
@@ -77,7 +77,7 @@ def _refuse_another(folder: Path, *, force: bool) -> None:
         raise UsageError(f"{SHARED} has a [tool.steelyard], which {OWN} would be read instead of: take that out first")
 
 
-def _next(folder: Path) -> str:
+def _next_step(folder: Path) -> str:
     """Say what to do once the file says what it should."""
     from steelyard.model.project_file import repository_top
 
@@ -86,20 +86,21 @@ def _next(folder: Path) -> str:
     return "commit all to a git repository (git init, git add, git commit), as it weighs revisions: steelyard compare"
 
 
-_NOTHING = "nothing was found here that it knows"
+_NOTHING_FOUND = "nothing was found here that it knows"
 
 
-def _said(found: Sequence[Found], then: str) -> str:
+def _summary(found: Sequence[FoundProject], next_step: str) -> str:
     """Say what was found, and what to do next."""
+    from steelyard.design.findings import some_names
     from steelyard.subjects.projects.text import names_of
 
-    targets = [target for one in found for target in one.targets]
-    what = " and ".join(one.what for one in found)
+    targets = [target for project in found for target in project.targets]
+    what = " and ".join(project.what for project in found)
     if not targets:
-        others = ", ".join(one.not_driven for one in found if one.not_driven)
-        seen = f"{what}, but {others or 'no program or benchmark in it'}" if what else _NOTHING
-        return f"{seen}; put a command of yours into it, then {then}"
-    names = ", ".join(names_of(found))
+        undriven = ", ".join(project.not_driven for project in found if project.not_driven)
+        summary = f"{what}, but {undriven or 'no program or benchmark in it'}" if what else _NOTHING_FOUND
+        return f"{summary}; put a command of yours into it, then {next_step}"
+    names = some_names([*names_of(found)])
     if any(target.harness is None for target in targets):
-        return f"{what} ({names}); give the commands their work, then {then}"
-    return f"{what} ({names}); next: {then}"
+        return f"{what} ({names}); give the commands their work, then {next_step}"
+    return f"{what} ({names}); next: {next_step}"

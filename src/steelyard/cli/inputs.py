@@ -14,23 +14,23 @@ from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from steelyard.api.asked import Launching
+    from steelyard.api.options import Launching
 
 STANDARD_STREAM = Path("-")
-_STDIN = Path("/dev/stdin")
-_INPUT = 0
+_STDIN_PATH = Path("/dev/stdin")
+_STDIN_NUMBER = 0
 
 
-def readable(*paths: Path) -> list[Path]:
+def input_paths(*paths: Path) -> list[Path]:
     """Return where to read these files; raise UsageError if two are standard input, which can be read only once."""
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two files would be read from standard input: give one of them by its name")
-    return [_STDIN if path == STANDARD_STREAM else path for path in paths]
+    return [_STDIN_PATH if path == STANDARD_STREAM else path for path in paths]
 
 
-def say_what_is_unread(launch: Launching) -> None:
+def warn_of_unread_input(launch: Launching) -> None:
     """Say that data waiting on standard input reach no launch, if no other input is given."""
-    if launch.stdin is None and _has_data(_INPUT):
+    if launch.stdin is None and _has_data(_STDIN_NUMBER):
         say("what comes on standard input reaches no launch: put it into a file, and give that by --stdin FILE")
 
 

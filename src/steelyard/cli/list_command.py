@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.options import json_option
-from steelyard.cli.outputs import as_json, beside_files, check_writable, is_printed
+from steelyard.cli.outputs import as_json, check_writable, is_printed, writing_files
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListOptions(Options):
+class ListOptions(CommandOptions):
     """The options of `list`."""
 
     json: Annotated[Path | None, json_option("Write the list as JSON; - is stdout.")] = None
@@ -32,6 +32,6 @@ def list_(options: ListOptions, world: World) -> int:
     check_writable(options.json)
     store = world.store()
     entries = inventory(store)
-    with beside_files((options.json, partial(as_json, entries))):
+    with writing_files((options.json, partial(as_json, entries))):
         show(output(world.environment, beside_data=is_printed(options.json)), entries, store.folder)
     return 0

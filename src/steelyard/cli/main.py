@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from steelyard.cli.refusals import check_room, refusal
+from steelyard.cli.refusals import check_memory, refusal
 from steelyard.cli.say import say
 from steelyard.cli.signals import ENDING, interrupted
 from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
@@ -26,14 +26,14 @@ def main() -> None:
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # set by nohup, or by a shell for its background jobs
             signal.signal(number, _quit)
-    sys.unraisablehook = _insist
+    sys.unraisablehook = _quit_on_lost_interrupt
     _fail_if_ended()
     _open_missing_streams()
     _keep_arrays_on_one_thread()
-    _collect_rarely()
-    status = _status()
+    _collect_garbage_rarely()
+    status = _run_to_status()
     _ignore_signals()  # the status is known, and no late Ctrl-C may change it
-    _give_up_unwritten()
+    _discard_unwritten()
     # Temporary folders are removed, but modules are not torn down as by `sys.exit`, which takes 10 ms of 250.
     atexit._run_exitfuncs()
     os._exit(status)
@@ -61,7 +61,7 @@ def _keep_arrays_on_one_thread() -> None:
         os.putenv("OPENBLAS_NUM_THREADS", "1")
 
 
-def _collect_rarely() -> None:
+def _collect_garbage_rarely() -> None:
     """Collect garbage rarely: imports create some 100,000 lasting objects, and one search takes a tenth of a start."""
     gc.set_threshold(200_000)
 
@@ -73,7 +73,7 @@ def _quit(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the s
     os._exit(INTERRUPTED)
 
 
-def _insist(lost: sys.UnraisableHookArgs) -> None:
+def _quit_on_lost_interrupt(lost: sys.UnraisableHookArgs) -> None:
     """Obey a second Ctrl-C whose exception came up where Python drops exceptions: in a weak reference."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         _quit(signal.SIGINT, None)
@@ -96,9 +96,9 @@ def _open_missing_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
-def _status() -> int:
+def _run_to_status() -> int:
     try:
-        check_room()
+        check_memory()
         from steelyard.cli.app import run
 
         status = run(sys.argv[1:])
@@ -112,12 +112,12 @@ def _status() -> int:
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output is gone: there is nobody to tell
     except Exception as error:
-        say(_told(error))
+        say(_error_sentence(error))
         return FAILED
     return status
 
 
-def _told(error: Exception) -> str:
+def _error_sentence(error: Exception) -> str:
     """Return a sentence for what the machine refused; for all else, first print the traceback for a bug report."""
     if (refused := refusal(error)) is not None:
         return refused
@@ -127,7 +127,7 @@ def _told(error: Exception) -> str:
     return "this is a mistake in steelyard: please report it, with the lines above"
 
 
-def _give_up_unwritten() -> None:
+def _discard_unwritten() -> None:
     """Keep Python from retrying at its end what could not be written, which would have a status of its own."""
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         try:

@@ -20,7 +20,7 @@ def manual() -> str:
     lines += [".SH OPTIONS", *_options(root)]
     for name, command in commands_of(root).items():
         lines += [f'.SH "steelyard {name}"', *_paragraphs(command.help or ""), *_options(command)]
-        lines += [".PP", "Examples:", ".PP", ".nf", *map(_pasted, command.epilog.splitlines()), ".fi"]
+        lines += [".PP", "Examples:", ".PP", ".nf", *map(_escaped_for_pasting, command.epilog.splitlines()), ".fi"]
     lines += [".SH EXIT STATUS", *_EXIT_STATUS, ".SH FILES", *_FILES]
     return "\n".join(lines) + "\n"
 
@@ -84,7 +84,7 @@ def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
-def _pasted(line: str) -> str:
+def _escaped_for_pasting(line: str) -> str:
     """Escape a line so that it can be copied from the page, with its quotes as a shell needs them."""
     return _escaped(line).replace("'", "\\(aq")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.cli.command import CommandOptions, command
+from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions, Strict
 from steelyard.cli.outputs import check_apart, check_files
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MergeOptions(Options):
+class MergeOptions(CommandOptions):
     """The options of `merge`."""
 
     records: Annotated[
@@ -42,13 +42,13 @@ def merge(options: MergeOptions, world: World) -> int:
 
     Exit status: as that of compare.
     """
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import report_outcome
     from steelyard.design.merging import merge_parts
     from steelyard.design.outcome import judge_outcome
     from steelyard.model.files import load
 
     check_files(options.files)
-    paths = readable(*options.records)
+    paths = input_paths(*options.records)
     check_apart(options.files.paths(), paths)
     outcome = judge_outcome(merge_parts([(path, load(path)) for path in paths]), None)
-    return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    return report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)

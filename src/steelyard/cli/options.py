@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 
-from steelyard.api.asked import Judging, Launching, Plan
+from steelyard.api.options import Judging, Launching, Plan
 from steelyard.api.streams import input_of_launches, output_of_launches
-from steelyard.cli.command import Options, ReadBy
+from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.model.values import natural, processor, seconds, share
 
 WHAT_IS_JUDGED, WHAT_IS_RUN, OUTPUT = "What is judged", "What is run", "Output"
@@ -87,7 +87,7 @@ ShownFunctions = Annotated[
 SHOWN_FUNCTIONS = 10
 
 
-class JudgingOptions(Judging, Options):
+class JudgingOptions(Judging, CommandOptions):
     """What is judged, how surely, and how long it is measured."""
 
     panel: ClassVar[str] = WHAT_IS_JUDGED
@@ -131,7 +131,7 @@ class JudgingOptions(Judging, Options):
     ]
 
 
-class WeighingOptions(Plan, Options):
+class WeighingOptions(Plan, CommandOptions):
     """What a weighing runs beyond its commands, and how: parameters, control, layouts, pairing."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
@@ -194,7 +194,7 @@ class WeighingOptions(Plan, Options):
     ]
 
 
-class LaunchOptions(Launching, Options):
+class LaunchOptions(Launching, CommandOptions):
     """What a launch is, what it finds, and what goes before and after it."""
 
     panel: ClassVar[str] = "How it is launched"
@@ -311,7 +311,7 @@ class LaunchOptionsOfOne(LaunchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(Options):
+class FileOptions(CommandOptions):
     """The files that are written."""
 
     panel: ClassVar[str] = OUTPUT

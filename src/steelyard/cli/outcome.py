@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, TypeGuard
 from steelyard.cli import signals
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions
-from steelyard.cli.outputs import Content, Unwritten, is_printed, page_of, write
+from steelyard.cli.outputs import Content, WriteErrors, is_printed, page_of, write
 from steelyard.cli.say import say
 from steelyard.cli.screen import output
-from steelyard.cli.status import INTERRUPTED, said_status
+from steelyard.cli.status import INTERRUPTED, announced_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.derived import Derived
 from steelyard.model.errors import MeasurementError
-from steelyard.model.files import as_saved
+from steelyard.model.files import record_bytes
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.report import terminal
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def shown(
+def report_outcome(
     outcome: Outcome,
     files: FileOptions,
     world: World,
@@ -46,24 +46,24 @@ def shown(
         show_outcome(outcome, files, world, functions=functions, beside_data=beside_data)
     except MeasurementError:
         # One benchmark failed, and the others may be undecided.
-        show_way_on(outcome, files, world, beside_data=beside_data)
+        show_how_to_continue(outcome, files, world, beside_data=beside_data)
         raise
     if was_interrupted(outcome, files):
         return INTERRUPTED
-    show_way_on(outcome, files, world, beside_data=beside_data)
+    show_how_to_continue(outcome, files, world, beside_data=beside_data)
     derived = outcome.record.derived
     deciding = derived.deciding() if derived else []
-    names = {verdict.verdict for verdict in deciding}
-    by_any = {verdict.verdict for verdict in derived.verdicts if not verdict.control} if derived else set()
-    only_by = deciding[0].metric if "slower" in by_any else None
-    return said_status(names, world, strict=strict, beside_data=beside_data, only_by=only_by)
+    deciding_verdicts = {verdict.verdict for verdict in deciding}
+    all_verdicts = {verdict.verdict for verdict in derived.verdicts if not verdict.control} if derived else set()
+    only_by = deciding[0].metric if "slower" in all_verdicts else None
+    return announced_status(deciding_verdicts, world, strict=strict, beside_data=beside_data, only_by=only_by)
 
 
 def was_interrupted(outcome: Outcome, files: FileOptions) -> bool:
     """Return whether there was more to measure; if so, say how to carry on a weighing."""
     if "interrupted" not in outcome.record.stop:
         return False
-    say_how_to_carry_on(outcome.record, _asked_for(outcome, files) or outcome.kept)
+    say_how_to_carry_on(outcome.record, _file_of_record(outcome, files) or outcome.kept)
     return True
 
 
@@ -73,16 +73,16 @@ def say_how_to_carry_on(record: Weighing | Run, path: Path | None) -> None:
         say(f"to carry on: steelyard compare --resume {typed(path)}")
 
 
-def _asked_for(outcome: Outcome, files: FileOptions) -> Path | None:
+def _file_of_record(outcome: Outcome, files: FileOptions) -> Path | None:
     """Return the record in a file that the user has named, which the store will not remove some day."""
     path = files.json
-    is_there = path is not None and not is_printed(path) and path.is_file() and not outcome.record.is_empty()
-    return path if is_there else None
+    is_record = path is not None and not is_printed(path) and path.is_file() and not outcome.record.is_empty()
+    return path if is_record else None
 
 
-def _by_its_name(outcome: Outcome, files: FileOptions) -> Outcome:
+def _resumed_by_own_file(outcome: Outcome, files: FileOptions) -> Outcome:
     """Return the outcome with the user's own file, if there is one, as the one to carry on."""
-    path = _asked_for(outcome, files)
+    path = _file_of_record(outcome, files)
     return outcome if path is None else replace(outcome, resumed_by=str(path))
 
 
@@ -93,35 +93,35 @@ def show_outcome(
     *,
     functions: int = SHOWN_FUNCTIONS,
     beside_data: bool = False,
-    drawn: Callable[[Console], None] | None = None,
+    draw: Callable[[Console], None] | None = None,
 ) -> None:
     """Write the files and print the verdict, with up to `functions` functions of what was counted.
 
-    The verdict goes to stderr if stdout has data (`beside_data`). `drawn` prints in place of the report. A failed
+    The verdict goes to stderr if stdout has data (`beside_data`). `draw` prints in place of the report. A failed
     measurement writes a record, with the raw launches if there are any, and raises its error.
     """
     if outcome.kept is not None:
-        signals.kept(typed(outcome.kept))
-    unwritten, to_print = Unwritten(), None  # without a file, the verdict is still worth printing
+        signals.set_kept_record(typed(outcome.kept))
+    errors, to_print = WriteErrors(), None  # without a file, the verdict is still worth printing
     with signals.uninterrupted():
-        for path, data in _contents(outcome, files, world, functions):
+        for path, data in _file_contents(outcome, files, world, functions):
             if is_printed(path):
                 to_print = data  # last, as its reader may make us wait
             else:
-                with unwritten.noted():
+                with errors.collected():
                     write(path, data)
     if has_results := _has_results(outcome):
         console = output(world.environment, beside_data=beside_data or _prints_data(files))
-        (drawn or partial(_report, outcome=outcome, functions=functions))(console)
+        (draw or partial(_print_report, outcome=outcome, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
     _say_unkept(outcome)
-    unwritten.tell(outcome.error)
+    errors.raise_last(outcome.error)
     if not has_results:
         raise MeasurementError("nothing was measured")
 
 
-def _report(console: Console, outcome: Outcome, functions: int) -> None:
+def _print_report(console: Console, outcome: Outcome, functions: int) -> None:
     record, running = outcome.record, outcome.is_running
     derived = record.derived or Derived()
     if isinstance(record, Weighing):
@@ -130,11 +130,11 @@ def _report(console: Console, outcome: Outcome, functions: int) -> None:
         terminal.run(console, record, derived.summaries, functions=functions, running=running)
 
 
-def show_way_on(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool) -> None:
+def show_how_to_continue(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool) -> None:
     """Print how to continue what is undecided; for what was interrupted, more is said elsewhere."""
     if not _has_results(outcome) or "interrupted" in outcome.record.stop:
         return
-    if (way_on := _by_its_name(outcome, files).way_on()) is not None:
+    if (way_on := _resumed_by_own_file(outcome, files).way_on()) is not None:
         Sheet(output(world.environment, beside_data=beside_data or _prints_data(files))).command("go on", way_on)
 
 
@@ -157,26 +157,28 @@ def _has_results(outcome: Outcome) -> bool:
     return outcome.error is None or outcome.record.derived is not None
 
 
-def _contents(outcome: Outcome, files: FileOptions, world: World, functions: int) -> Iterator[tuple[Path, Content]]:
+def _file_contents(
+    outcome: Outcome, files: FileOptions, world: World, functions: int
+) -> Iterator[tuple[Path, Content]]:
     """Yield each requested file with its contents."""
     record, is_empty, has_results = outcome.record, outcome.record.is_empty(), _has_results(outcome)
     if is_empty and not has_failed(outcome):
         return  # an earlier weighing's file is worth more than an empty one
 
-    def is_asked(path: Path | None, says_something: bool) -> TypeGuard[Path]:
+    def is_wanted(path: Path | None, says_something: bool) -> TypeGuard[Path]:
         # After a failure, an earlier weighing's file would be taken for this one's; what is printed has no earlier one.
         return path is not None and (says_something or (has_failed(outcome) and not is_printed(path)))
 
-    if is_asked(files.json, not is_empty):
-        yield files.json, as_saved(record, files.json)
+    if is_wanted(files.json, not is_empty):
+        yield files.json, record_bytes(record, files.json)
     if files.csv is not None and not is_empty:
         from steelyard.report import table
 
         yield files.csv, table.launches_csv(record) if len(record.launches) else table.counts_csv(record)
-    if is_asked(files.markdown, has_results and not is_empty):
+    if is_wanted(files.markdown, has_results and not is_empty):
         yield files.markdown, _markdown(outcome, functions)
-    if is_asked(files.html, has_results and not is_empty):
-        yield files.html, page_of(world, _by_its_name(outcome, files))
+    if is_wanted(files.html, has_results and not is_empty):
+        yield files.html, page_of(world, _resumed_by_own_file(outcome, files))
 
 
 def _markdown(outcome: Outcome, functions: int) -> str:
@@ -189,7 +191,7 @@ def _markdown(outcome: Outcome, functions: int) -> str:
 
 
 @contextmanager
-def none_of_earlier(files: FileOptions, *others: Path | None) -> Iterator[None]:
+def earlier_files_removed_on_error(files: FileOptions, *others: Path | None) -> Iterator[None]:
     """Remove files of earlier weighings if this one fails before it has a record to overwrite them, and say so.
 
     Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody expects a new

@@ -38,8 +38,8 @@ def check_writable(*paths: Path | None) -> None:
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two outputs would go to standard output: give one of them a file")
     for path in wanted:
-        if refusal := _refusal(path):
-            raise UsageError(f"cannot write {path}: {refusal}")
+        if reason := _why_unwritable(path):
+            raise UsageError(f"cannot write {path}: {reason}")
     files = [os.path.realpath(path) for path in wanted if path.is_file() or not path.exists()]
     if len(set(files)) < len(files):
         raise UsageError(f"two outputs would go to the same file, {files[0]}: give each its own")
@@ -55,9 +55,9 @@ def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
 
 def check_not_launched(request: Request, *outputs: Path | None) -> None:
     """Raise UsageError for an output file that launches read or execute, or a copy of it in a revision."""
-    own = [one.argv[0] for one in request.subjects if one.argv and "/" in one.argv[0]]
-    named = [*(one.program for one in request.subjects), *own, request.settings.stdin]
-    check_apart(outputs, [path for path in map(Path, filter(None, named)) if path.is_file()])
+    programs = [subject.argv[0] for subject in request.subjects if subject.argv and "/" in subject.argv[0]]
+    launched_files = [*(subject.program for subject in request.subjects), *programs, request.settings.stdin]
+    check_apart(outputs, [path for path in map(Path, filter(None, launched_files)) if path.is_file()])
 
 
 def is_printed(*paths: Path | None) -> bool:
@@ -86,46 +86,46 @@ def write(path: Path, data: Content) -> None:
         write_atomically(path, data)
 
 
-class Unwritten:
+class WriteErrors:
     """Collects the files that could not be written, to name each of them at the end."""
 
     def __init__(self) -> None:
         self._errors: list[MeasurementError] = []
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def collected(self) -> Iterator[None]:
         """Note that a file cannot be written, to be told later, so that the others are written all the same."""
         try:
             yield
         except MeasurementError as error:
             self._errors.append(error)
 
-    def tell(self, failure: SteelyardError | None = None) -> None:
+    def raise_last(self, failure: SteelyardError | None = None) -> None:
         """Say what went wrong with all files, if anything, and raise the last error: the measurement's `failure`."""
-        wrong: list[SteelyardError] = [*self._errors, *([] if failure is None else [failure])]
-        for error in wrong[:-1]:
+        errors: list[SteelyardError] = [*self._errors, *([] if failure is None else [failure])]
+        for error in errors[:-1]:
             say(str(error))
-        if wrong:
-            raise wrong[-1]
+        if errors:
+            raise errors[-1]
 
 
 @contextmanager
-def beside_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
+def writing_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
     """Write the requested files, then let the caller print the result; data for stdout come last.
 
     A file that cannot be written hides neither the printed result nor the other files: its MeasurementError is raised
     afterwards.
     """
-    unwritten = Unwritten()
+    errors = WriteErrors()
     for path, content in files:
         if path is not None and not is_printed(path):
-            with unwritten.noted():
+            with errors.collected():
                 write(path, content())
     yield
     for path, content in files:
         if path == STANDARD_STREAM:
             write(path, content())
-    unwritten.tell()
+    errors.raise_last()
 
 
 def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:
@@ -142,32 +142,32 @@ def page_of(world: World, *shown: Reportable) -> str:
     return page_of_shown(shown, world.now())
 
 
-def _refusal(path: Path) -> str | None:
+def _why_unwritable(path: Path) -> str | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
-        return _folder_refusal(Path(os.path.realpath(path)).parent)
+        return _why_folder_unwritable(Path(os.path.realpath(path)).parent)
     except OSError as error:
         return f"{error.strerror}; give another place"
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return "it is a folder; give a file's name"
-    if (printed := _printed_there(found)) is not None:
-        return f"{printed} is printed there; give a file's name, or - for these data alone"
+    if (stream_content := _stream_behind(status)) is not None:
+        return f"{stream_content} is printed there; give a file's name, or - for these data alone"
     if not os.access(path, os.W_OK):
         return "it is not writable; give another place"
-    return _folder_refusal(Path(os.path.realpath(path)).parent) if stat.S_ISREG(found.st_mode) else None
+    return _why_folder_unwritable(Path(os.path.realpath(path)).parent) if stat.S_ISREG(status.st_mode) else None
 
 
-def _printed_there(found: os.stat_result) -> str | None:
+def _stream_behind(status: os.stat_result) -> str | None:
     """Return what is printed to a file that is standard output or error; None for other files and for devices."""
-    for stream, printed in ((1, "the verdict"), (2, "what goes on")):
+    for stream, content in ((1, "the verdict"), (2, "what goes on")):
         with suppress(OSError):  # the stream is closed
-            if not stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.fstat(stream)):
-                return printed
+            if not stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.fstat(stream)):
+                return content
     return None
 
 
-def _folder_refusal(folder: Path) -> str | None:
+def _why_folder_unwritable(folder: Path) -> str | None:
     if not folder.is_dir():
         return f"there is no folder {folder}; make it first"
     try:

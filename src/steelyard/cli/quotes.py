@@ -10,14 +10,14 @@ from typing import Any
 from steelyard.api.names import in_quotes
 from steelyard.model.typed import command_line
 
-_ONE_COMMAND = ("run", "count", "check")
-_SEVERAL = ("compare",)
+_SINGLE_COMMAND = ("run", "count", "check")
+_SEVERAL_COMMANDS = ("compare",)
 
 
 def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     """Return how to quote a command whose words stand apart in `arguments`, the words after `steelyard`; else None."""
     name = getattr(getattr(context, "command", None), "name", None)
-    if name not in (*_ONE_COMMAND, *_SEVERAL):
+    if name not in (*_SINGLE_COMMAND, *_SEVERAL_COMMANDS):
         return None
     takes_value = {
         spelling: not getattr(param, "is_flag", False) for param in context.command.params for spelling in param.opts
@@ -25,16 +25,16 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     words = _from_first_argument(list(arguments[1:]), takes_value)
     if len(words) < 2 or " " in words[0]:
         return None
-    if name in _SEVERAL:
+    if name in _SEVERAL_COMMANDS:
         return f"give each command in quotes: steelyard {name} 'BASELINE WITH ITS WORDS' 'CANDIDATE WITH ITS WORDS'"
-    ours = (
+    own_options = (
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
-    words = words[: next(ours, len(words))]
+    words = words[: next(own_options, len(words))]
     return in_quotes(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
 
 
-def is_to_be_run(word: str) -> bool:
+def is_runnable(word: str) -> bool:
     """Return whether a word that is no subcommand is a command to measure, as other tools take it."""
     return " " in word or "/" in word or os.path.isfile(word) or shutil.which(word) is not None  # noqa: PTH113
 

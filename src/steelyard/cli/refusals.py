@@ -19,12 +19,12 @@ _START_BYTES = 110 << 20
 _LIMITS = (("-v", resource.RLIMIT_AS), ("-d", resource.RLIMIT_DATA))
 
 # How kernels and containers' filters refuse a call that they lack or forbid; no file is involved.
-_REFUSED = frozenset({errno.ENOSYS, errno.EPERM})
+_REFUSED_CALLS = frozenset({errno.ENOSYS, errno.EPERM})
 
 
-def check_room() -> None:
+def check_memory() -> None:
     """Raise MemoryError if a limit is too low for the tool to start, where OpenBLAS would end the process."""
-    if _limited() is not None:
+    if _memory_limit() is not None:
         import mmap
 
         try:
@@ -34,30 +34,34 @@ def check_room() -> None:
 
 
 # Those are kept by then; other output, such as that of `doctor`, is kept nowhere else.
-_OUTPUT = " while the output was written; a weighing, run or count is kept all the same (steelyard list)"
+_WHILE_WRITING = " while the output was written; a weighing, run or count is kept all the same (steelyard list)"
 
 
 def refusal(error: BaseException) -> str | None:
     """Return the sentence for an error that the machine causes; None for a mistake of our own."""
-    for each in _with_reasons(error):
-        text = str(each)
-        if isinstance(each, MemoryError) or _is(each, errno.ENOMEM) or any(said in text.lower() for said in _NO_MEMORY):
-            return f"there is not enough memory{_limit()}"
-        if _is(each, errno.EAGAIN) or (isinstance(each, RuntimeError) and _NO_THREAD in text):
+    for cause in _with_causes(error):
+        text = str(cause)
+        if (
+            isinstance(cause, MemoryError)
+            or _has_number(cause, errno.ENOMEM)
+            or any(sign in text.lower() for sign in _NO_MEMORY)
+        ):
+            return f"there is not enough memory{_memory_advice()}"
+        if _has_number(cause, errno.EAGAIN) or (isinstance(cause, RuntimeError) and _NO_THREAD in text):
             return "no more processes or threads can be started here: allow more (ulimit -u, pids.max of a container)"
     if isinstance(error, ImportError):
         return f"a library that steelyard needs cannot be loaded ({_last_line(error)}): reinstall steelyard"
     if isinstance(error, FileNotFoundError) and not error.filename:  # every other missing file has a name
         return f"the current directory cannot be used: {error.strerror}; change to another one"
-    if isinstance(error, OSError) and error.errno in _REFUSED and not error.filename:
+    if isinstance(error, OSError) and error.errno in _REFUSED_CALLS and not error.filename:
         return f"a system call that steelyard needs is refused here ({error.strerror}): {ALLOW_CALLS}"
     if isinstance(error, OSError):
-        what = f": {error.filename}" if error.filename else _OUTPUT
+        what = f": {error.filename}" if error.filename else _WHILE_WRITING
         return f"{error.strerror or error}{what}"
     return None
 
 
-def _with_reasons(error: BaseException) -> Iterator[BaseException]:
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
@@ -65,23 +69,23 @@ def _with_reasons(error: BaseException) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__  # type: ignore[assignment]
 
 
-def _is(error: BaseException, number: int) -> bool:
+def _has_number(error: BaseException, number: int) -> bool:
     return isinstance(error, OSError) and error.errno == number
 
 
-def _limited() -> tuple[str, int] | None:
+def _memory_limit() -> tuple[str, int] | None:
     """Return the option of `ulimit` that limits this process, and how many bytes it allows; None without a limit."""
-    for option, which in _LIMITS:
-        limit, _ = resource.getrlimit(which)
+    for option, resource_ in _LIMITS:
+        limit, _ = resource.getrlimit(resource_)
         if limit != resource.RLIM_INFINITY:
             return option, limit
     return None
 
 
-def _limit() -> str:
-    if (limited := _limited()) is None:
+def _memory_advice() -> str:
+    if (found := _memory_limit()) is None:
         return ": end other programs, or measure where there is more"
-    option, limit = limited
+    option, limit = found
     return f": this process may have {limit >> 20} MiB (ulimit {option}); allow it more, 200 MiB do for small weighings"
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_by_name
-from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.api.kept import kept_paths
+from steelyard.cli.command import CommandOptions, command
+from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.outputs import check_apart, check_writable, write
 from steelyard.cli.say import say
@@ -22,7 +22,7 @@ _PAGE = Path("report.html")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(Options):
+class ReportOptions(CommandOptions):
     """The options of `report`."""
 
     files: Annotated[
@@ -61,7 +61,7 @@ def report(options: ReportOptions, world: World) -> int:
     from steelyard.design.reporting import page_of
 
     check_writable(options.html)
-    paths = readable(*kept_by_name(world, *options.files)) if options.files else [world.store().latest()]
+    paths = input_paths(*kept_paths(world, *options.files)) if options.files else [world.store().latest()]
     # A kept record is found by its name; its path would say who measured it.
     names = list(map(str, options.files)) if options.files else [paths[0].name]
     check_apart([options.html], paths)

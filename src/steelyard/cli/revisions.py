@@ -6,12 +6,12 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from steelyard.api.asked import Revisions
-from steelyard.cli.command import Options, ReadBy
+from steelyard.api.options import Revisions
+from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.model.values import seconds
 
 
-class RevisionOptions(Revisions, Options):
+class RevisionOptions(Revisions, CommandOptions):
     """Which revisions, and how each is built."""
 
     panel: ClassVar[str] = "Revisions of a git repository"

@@ -12,7 +12,7 @@ import typer
 from steelyard.api.revisions import run_of_revision
 from steelyard.api.settings import run_of_command
 from steelyard.cli.command import Only, ReadBy, Without, command
-from steelyard.cli.inputs import say_what_is_unread
+from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     AlphaOfInterval,
@@ -23,7 +23,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import Unwritten, check_files, check_not_launched, is_printed
+from steelyard.cli.outputs import WriteErrors, check_files, check_not_launched, is_printed
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
@@ -118,11 +118,11 @@ def run(options: RunOptions, world: World) -> int:
     that, 4 undecided (with --strict).
     """
     with in_units(options.unit):
-        return _measured(options, world)
+        return _measure(options, world)
 
 
-def _measured(options: RunOptions, world: World) -> int:
-    from steelyard.cli.outcome import none_of_earlier, shown
+def _measure(options: RunOptions, world: World) -> int:
+    from steelyard.cli.outcome import earlier_files_removed_on_error, report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design.session import attempt
     from steelyard.model.files import save
@@ -131,47 +131,51 @@ def _measured(options: RunOptions, world: World) -> int:
     check_files(options.files, options.launch.output)
     if options.strict and options.baseline is None:
         raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
-    compared = None if options.baseline is None else _baseline(options.baseline, options, world)
-    kept = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
-    with none_of_earlier(options.files), watching(world) as watch, _requested(options, watch, world) as request:
+    baseline = None if options.baseline is None else _load_baseline(options.baseline, options, world)
+    baseline_path = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
+    with (
+        earlier_files_removed_on_error(options.files),
+        watching(world) as watch,
+        _requested_run(options, watch, world) as request,
+    ):
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
-        say_what_is_unread(options.launch)
+        warn_of_unread_input(options.launch)
         outcome = attempt(request, watch, world)
-    unwritten = Unwritten()
-    if kept is not None and outcome.is_whole:  # an interrupted run is no baseline
-        with uninterrupted(), unwritten.noted():  # before printing, as nobody may read what is printed
-            save(outcome.record, kept, private=True)
+    errors = WriteErrors()
+    if baseline_path is not None and outcome.is_whole:  # an interrupted run is no baseline
+        with uninterrupted(), errors.collected():  # before printing, as nobody may read what is printed
+            save(outcome.record, baseline_path, private=True)
     try:
-        status = shown(outcome, options.files, world, functions=options.functions)
+        status = report_outcome(outcome, options.files, world, functions=options.functions)
     except MeasurementError:
-        _tell_in_part(compared, outcome, options, world)
+        _compare_measured_part(baseline, outcome, options, world)
         raise
     if status or not isinstance(outcome.record, Run):
-        _say_what_is_not(options, compare=True)
+        _say_skipped_baselines(options, compare=True)
         return status
-    unwritten.tell()
-    if kept is not None:
+    errors.raise_last()
+    if baseline_path is not None:
         say(f"kept as the baseline {options.save_baseline}")
-    return 0 if compared is None else _compared(compared, outcome.record, options, world)
+    return 0 if baseline is None else _compare_with_baseline(baseline, outcome.record, options, world)
 
 
-def _tell_in_part(baseline: Run | None, outcome: Outcome, options: RunOptions, world: World) -> None:
+def _compare_measured_part(baseline: Run | None, outcome: Outcome, options: RunOptions, world: World) -> None:
     """Compare what did not fail with a kept run, as `diff` does; that something failed is said afterwards."""
     from steelyard.model.records import Run
 
     record = outcome.record
     is_comparable = isinstance(record, Run) and record.derived is not None
     if not outcome.is_whole:
-        _say_what_is_not(options, compare=not is_comparable)
+        _say_skipped_baselines(options, compare=not is_comparable)
     if baseline is not None and isinstance(record, Run) and is_comparable:
         try:
-            _compared(baseline, record, options, world)
+            _compare_with_baseline(baseline, record, options, world)
         except SteelyardError as nothing:  # the failed measurement says more, and decides the exit status
             say(str(nothing))
 
 
-def _say_what_is_not(options: RunOptions, *, compare: bool) -> None:
+def _say_skipped_baselines(options: RunOptions, *, compare: bool) -> None:
     """Say which baselines were not kept or compared because not everything was measured."""
     if options.save_baseline is not None:
         say(f"not kept as the baseline {options.save_baseline}, as not all was measured")
@@ -179,14 +183,14 @@ def _say_what_is_not(options: RunOptions, *, compare: bool) -> None:
         say(f"not compared with the baseline {options.baseline}, as not all was measured")
 
 
-def _requested(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
+def _requested_run(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
     """Return what to measure, for as long as it is measured."""
     if options.revisions.given:
         return run_of_revision(options.command, options.name, options, watch, world)
     return nullcontext(run_of_command(options.command, options.name, options, world))
 
 
-def _baseline(name: str, options: RunOptions, world: World) -> Run:
+def _load_baseline(name: str, options: RunOptions, world: World) -> Run:
     """Return the run kept by this name.
 
     Raises UsageError, before anything is measured, for one that cannot be compared: of another machine, or counted if
@@ -207,17 +211,19 @@ def _baseline(name: str, options: RunOptions, world: World) -> Run:
     return run
 
 
-def _compared(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
+def _compare_with_baseline(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
     """Compare with a kept run, as `diff` does, in the metrics measured now; return the verdict's exit status."""
     from steelyard.cli.diff import DiffOptions, diff_runs
     from steelyard.model.values import relative_margin
 
-    asked = DiffOptions(
+    diff_options = DiffOptions(
         baseline=Path(options.baseline or ""),
         candidate=Path(),
         alpha=options.judging.alpha,
         functions=options.functions,
         strict=options.strict,
     )
-    margin, beside_data = relative_margin(asked.margin), is_printed(*options.files.paths())
-    return diff_runs((baseline, candidate), candidate.settings.metrics, asked, margin, world, beside_data=beside_data)
+    margin, beside_data = relative_margin(diff_options.margin), is_printed(*options.files.paths())
+    return diff_runs(
+        (baseline, candidate), candidate.settings.metrics, diff_options, margin, world, beside_data=beside_data
+    )

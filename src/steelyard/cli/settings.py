@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from steelyard.api.asked import Asked, Counting, HeapWatch, Suite, Throughput
-from steelyard.cli.command import Options, ReadBy
+from steelyard.api.options import Counting, HeapWatch, Options, Suite, Throughput
+from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptions, WeighingOptions
 from steelyard.model.values import shard
 
 
-class SuiteOptions(Suite, Options):
+class SuiteOptions(Suite, CommandOptions):
     """Who drives the benchmarks, and which of them are chosen."""
 
     panel: ClassVar[str] = "Benchmarks inside programs"
@@ -49,7 +49,7 @@ class SuiteOptions(Suite, Options):
     ]
 
 
-class HeapOptions(HeapWatch, Options):
+class HeapOptions(HeapWatch, CommandOptions):
     """Whether the heap is watched, and whether its state is drawn at random."""
 
     panel: ClassVar[str] = "The heap"
@@ -69,7 +69,7 @@ class HeapOptions(HeapWatch, Options):
     ]
 
 
-class ThroughputOptions(Throughput, Options):
+class ThroughputOptions(Throughput, CommandOptions):
     """What a launch, or an iteration of a harness, processes."""
 
     panel: ClassVar[str] = WHAT_IS_RUN
@@ -89,7 +89,7 @@ class ThroughputOptions(Throughput, Options):
     ]
 
 
-class CountingOptions(Counting, Options):
+class CountingOptions(Counting, CommandOptions):
     """How launches are counted, if a counted metric is chosen."""
 
     panel: ClassVar[str] = "Counting under Valgrind"
@@ -134,7 +134,7 @@ class CountingOptions(Counting, Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasuringOptions(Options, Asked):
+class MeasuringOptions(CommandOptions, Options):
     """All that settings are made of; each command that measures has some of these options."""
 
     judging: JudgingOptions = JudgingOptions()

@@ -9,16 +9,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.project import ProjectPlan, chosen_targets, planned
-from steelyard.api.unused import unused
+from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
+from steelyard.api.unused import unused_notes
 from steelyard.cli.calm import tuned
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import has_failed, none_of_earlier, show_outcome, show_way_on, shown, was_interrupted
-from steelyard.cli.outputs import beside_files, check_apart, check_files, check_not_launched, is_printed, page_of
+from steelyard.cli.outcome import (
+    earlier_files_removed_on_error,
+    has_failed,
+    report_outcome,
+    show_how_to_continue,
+    show_outcome,
+    was_interrupted,
+)
+from steelyard.cli.outputs import check_apart, check_files, check_not_launched, is_printed, page_of, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
-from steelyard.cli.status import FAILED, INTERRUPTED, said_status
+from steelyard.cli.status import FAILED, INTERRUPTED, announced_status
 from steelyard.design.identical import is_unmeasured
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measure_all
@@ -37,41 +44,43 @@ if TYPE_CHECKING:
     from steelyard.report.live import LiveLine
 
 
-def weighed(project: Project, options: CompareOptions, world: World) -> int:
+def weigh_project(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets and return the exit status of all; raise SteelyardError as a single weighing does."""
     check_files(options.files, options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
-    asked, options = options.files, replace(options, files=_from_here(options.files))
-    targets, unasked = chosen_targets(project, options.target or [], options)
-    _announce(project, targets)
-    own = [_named(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
+    named_files, options = options.files, replace(options, files=_with_absolute_paths(options.files))
+    targets, left_out_notes = chosen_targets(project, options.target or [], options)
+    _announce_commands(project, targets)
+    part_files = (
+        [_part_path(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
+    )
     with ExitStack() as meanwhile:
-        with none_of_earlier(options.files, *own):
+        with earlier_files_removed_on_error(options.files, *part_files):
             watch = meanwhile.enter_context(watching(world))
-            plan = meanwhile.enter_context(planned(project, targets, options, watch, world))
+            plan = meanwhile.enter_context(project_plan(project, targets, options, watch, world))
         watch.wipe()
         for part in plan.parts:
             check_not_launched(part.request, *options.files.paths(), options.launch.output)
-        for sentence in (*unasked, *plan.left_out):
+        for sentence in (*left_out_notes, *plan.left_out):
             say(sentence)
         if len(plan.parts) > 1:
-            return _Several(project, plan, options, asked, watch, world).weighed()
+            return _ProjectWeighing(project, plan, options, named_files, watch, world).weigh()
         with _tuned(plan, options, world):
             ((_, outcome),) = measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
     if isinstance(outcome, SteelyardError):
         raise outcome
     _say_unused(project, [outcome], options)
-    return shown(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    return report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
 
 
 @dataclass
-class _Several:
+class _ProjectWeighing:
     """Several weighings, each shown when it has ended."""
 
     project: Project
     plan: ProjectPlan
     options: CompareOptions
-    asked: FileOptions
+    named_files: FileOptions
     """The files as named on the command line."""
     watch: LiveLine
     world: World
@@ -84,7 +93,7 @@ class _Several:
     written: list[Path] = field(default_factory=list)
     """Written files that the user has not named: each has a target's name inserted."""
 
-    def weighed(self) -> int:
+    def weigh(self) -> int:
         files, parts, interrupted = self._files(), self.plan.parts, False
         console = output(self.world.environment, beside_data=self._beside_data)
         begun = list[Part]()
@@ -108,7 +117,7 @@ class _Several:
         several.summary(
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
-        with beside_files(
+        with writing_files(
             (self.options.files.markdown, lambda: "\n".join(self.pages)),
             (self.options.files.html if self.outcomes else None, lambda: page_of(self.world, *self.outcomes)),
         ):
@@ -132,7 +141,7 @@ class _Several:
                 )
             except SteelyardError as failure:
                 error = failure
-            show_way_on(outcome, files, self.world, beside_data=self._beside_data)
+            show_how_to_continue(outcome, files, self.world, beside_data=self._beside_data)
             self.outcomes.append(outcome)
             if error is outcome.error:  # otherwise the files could not be written
                 self._note_files(part, outcome)
@@ -142,22 +151,22 @@ class _Several:
         if error is not None and not is_interrupted:
             self.errors.append(error)
         verdicts = derived.deciding() if derived else []
-        self.results.append(several.Result(part.name, verdicts, _weighed(outcome), failed=error is not None))
-        self.pages.append(_page(part, outcome, error, functions=self.options.functions))
+        self.results.append(several.Result(part.name, verdicts, _benchmark_count(outcome), failed=error is not None))
+        self.pages.append(_part_page(part, outcome, error, functions=self.options.functions))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome, files))
 
     def _note_files(self, part: Part, outcome: Outcome) -> None:
         """Remember the files written for a part: launches only if there are any, nothing if it was stopped empty."""
         is_empty = outcome.record.is_empty()
-        record = None if is_empty and not has_failed(outcome) else _named(self.asked.json, part.names[0])
-        launches = None if is_empty else _named(self.asked.csv, part.names[0])
+        record = None if is_empty and not has_failed(outcome) else _part_path(self.named_files.json, part.names[0])
+        launches = None if is_empty else _part_path(self.named_files.csv, part.names[0])
         self.written += [path for path in (record, launches) if path is not None]
 
     def _status(self) -> int:
         if self.errors:
             return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
         verdicts = {verdict.verdict for result in self.results for verdict in result.verdicts}
-        return said_status(verdicts, self.world, strict=self.options.strict, beside_data=self._beside_data)
+        return announced_status(verdicts, self.world, strict=self.options.strict, beside_data=self._beside_data)
 
     @property
     def _beside_data(self) -> bool:
@@ -171,7 +180,7 @@ class _Several:
                 f"{len(self.plan.parts)} weighings are as many records: give --json and --csv a file's name"
             )
         found = {
-            part.name: FileOptions(json=_named(files.json, part.names[0]), csv=_named(files.csv, part.names[0]))
+            part.name: FileOptions(json=_part_path(files.json, part.names[0]), csv=_part_path(files.csv, part.names[0]))
             for part in self.plan.parts
         }
         for part in self.plan.parts:
@@ -188,21 +197,21 @@ def _tuned(plan: ProjectPlan, options: CompareOptions, world: World) -> Abstract
     return tuned(options.tuned, processors.pop() if len(processors) == 1 else None, world)
 
 
-def _named(path: Path | None, target: str) -> Path | None:
+def _part_path(path: Path | None, target: str) -> Path | None:
     """Return a part's own file, named after its first target: `record-sort.json` for `record.json`."""
     if path is None:
         return None
     stem, dot, suffixes = path.name.partition(".")
-    called = re.sub(r"[^\w.-]+", "-", target).strip("-.") or "target"
-    return path.with_name(f"{stem}-{called}{dot}{suffixes}")
+    target_name = re.sub(r"[^\w.-]+", "-", target).strip("-.") or "target"
+    return path.with_name(f"{stem}-{target_name}{dot}{suffixes}")
 
 
-def _weighed(outcome: Outcome | SteelyardError) -> int:
+def _benchmark_count(outcome: Outcome | SteelyardError) -> int:
     """Return how many benchmarks there are, as far as that was known when it ended."""
     return sum(not one.control for one in outcome.record.benchmarks) if isinstance(outcome, Outcome) else 0
 
 
-def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
+def _part_page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
     lines = [document([f"### {code(part.name)}"])]
     if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and outcome.record.derived is not None:
         lines.append(as_markdown.weighing(outcome.record, outcome.record.derived.verdicts, functions=functions))
@@ -212,11 +221,11 @@ def _page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError |
 
 
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
-    for sentence in unused(project, options.target or [], options, [outcome.record for outcome in outcomes]):
+    for sentence in unused_notes(project, options.target or [], options, [outcome.record for outcome in outcomes]):
         say(sentence)
 
 
-def _announce(project: Project, targets: Mapping[int, Target]) -> None:
+def _announce_commands(project: Project, targets: Mapping[int, Target]) -> None:
     """Say what is about to be run: the author of the file decides that, and it may come from a stranger's branch."""
     lines = [("build", project.build.command)] if project.build.command else []
     for target in targets.values():
@@ -229,7 +238,7 @@ def _announce(project: Project, targets: Mapping[int, Target]) -> None:
     say(f"{project.file} says what is run:", *listed)
 
 
-def _from_here(files: FileOptions) -> FileOptions:
+def _with_absolute_paths(files: FileOptions) -> FileOptions:
     """Return the files with absolute paths, as this process will change its folder."""
     return FileOptions(
         json=_absolute(files.json),

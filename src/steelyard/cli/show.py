@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_by_name
-from steelyard.cli.command import Options, command
-from steelyard.cli.inputs import readable
+from steelyard.api.kept import kept_paths
+from steelyard.cli.command import CommandOptions, command
+from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_apart, check_files
 from steelyard.cli.views import ShownUnits, ViewOptions, in_units, sorted_import, sorted_outcome
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowOptions(Options):
+class ShowOptions(CommandOptions):
     """The options of `show`."""
 
     file: Annotated[
@@ -66,7 +66,7 @@ def _show(options: ShowOptions, world: World) -> None:
     from steelyard.model.derived import Derived
     from steelyard.model.errors import NotMeasuredError
 
-    files, path = options.files, _path(options.file, world)
+    files, path = options.files, _record_path(options.file, world)
     check_apart(files.paths(), [path])
     try:
         outcome = sorted_outcome(recall(path), options.shown.sort)
@@ -74,16 +74,16 @@ def _show(options: ShowOptions, world: World) -> None:
         from steelyard.cli.foreign import show_foreign
 
         record = sorted_import(found.record, options.shown.sort)
-        show_foreign(record, files, world, drawn=_drawn(record, Derived(), options.shown))
+        show_foreign(record, files, world, draw=_drawer_of_views(record, Derived(), options.shown))
         return
     derived = outcome.record.derived
-    drawn = None if derived is None else _drawn(outcome.record, derived, options.shown)  # a failed one says so
-    show_outcome(outcome, files, world, functions=options.functions, drawn=drawn)
-    if drawn is None and _can_be_carried_on(outcome, path, world):
+    draw = None if derived is None else _drawer_of_views(outcome.record, derived, options.shown)  # a failed one says so
+    show_outcome(outcome, files, world, functions=options.functions, draw=draw)
+    if draw is None and _can_be_carried_on(outcome, path, world):
         say_how_to_carry_on(outcome.record, path)
 
 
-def _drawn(
+def _drawer_of_views(
     record: Weighing | Run | ForeignResults, derived: Derived, shown: ViewOptions
 ) -> Callable[[Console], None] | None:
     """Return the function that draws the requested views in place of the report; None if none is requested."""
@@ -91,7 +91,7 @@ def _drawn(
         return None
     from steelyard.report.views import view
 
-    prepared = view.prepared(record, derived, views, shown.benchmark or [])
+    prepared = view.views_to_show(record, derived, views, shown.benchmark or [])
     return partial(view.show, record=record, shown=prepared, views=views)
 
 
@@ -101,5 +101,5 @@ def _can_be_carried_on(outcome: Outcome, path: Path, world: World) -> bool:
     return not outcome.is_running and outcome.record.machine.key == world.facts().key
 
 
-def _path(asked: Path | None, world: World) -> Path:
-    return world.store().latest() if asked is None else readable(*kept_by_name(world, asked))[0]
+def _record_path(file: Path | None, world: World) -> Path:
+    return world.store().latest() if file is None else input_paths(*kept_paths(world, file))[0]

@@ -12,30 +12,30 @@ from typing import Any
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_said = ["interrupted"]
+_interrupted_sentence = ["interrupted"]
 
 
-def kept(record: str) -> None:
+def set_kept_record(record: str) -> None:
     """From now on, tell whoever interrupts the command how to show a kept record, as nothing has shown it yet.
 
     `record` is its path as a shell takes it.
     """
-    _said[:] = [f"interrupted; what was measured is kept: steelyard show {record}"]
+    _interrupted_sentence[:] = [f"interrupted; what was measured is kept: steelyard show {record}"]
 
 
 def interrupted() -> str:
     """Return what to say when a signal ends the command at once."""
-    return _said[0]
+    return _interrupted_sentence[0]
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Make a Ctrl-C wait until this context is left."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
 
 
 @contextmanager
@@ -44,11 +44,11 @@ def before_ending(act: Callable[[], None]) -> Iterator[None]:
 
     Python handles signals only on its main thread; on another, none is caught.
     """
-    before: dict[signal.Signals, Any] = {}  # what signal.signal returns can be passed back to it
+    previous_handlers: dict[signal.Signals, Any] = {}  # what signal.signal returns can be passed back to it
 
     def handle(number: int, frame: FrameType | None) -> None:
         act()
-        then = before[signal.Signals(number)]
+        then = previous_handlers[signal.Signals(number)]
         if callable(then):
             then(number, frame)
         else:
@@ -57,9 +57,9 @@ def before_ending(act: Callable[[], None]) -> Iterator[None]:
 
     for number in ENDING if current_thread() is main_thread() else ():
         if signal.getsignal(number) is not signal.SIG_IGN:  # set by nohup, or by a shell for its background jobs
-            before[number] = signal.signal(number, handle)
+            previous_handlers[number] = signal.signal(number, handle)
     try:
         yield
     finally:
-        for each, then in before.items():
-            signal.signal(each, then)
+        for number_, previous in previous_handlers.items():
+            signal.signal(number_, previous)

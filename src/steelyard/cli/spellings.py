@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from steelyard.api.untimed import AS_OFTEN, REASONS
+from steelyard.api.untimed import WHY_NO_NUMBER_OF_COUNTS, WHY_NOT_FOR_COUNTS
 from steelyard.model.errors import UsageError
 
 # Each stands for the first of these options that a command has.
-_SAME = {
+_EQUIVALENTS = {
     "--command-name": ["--name"],
     "--pairs": ["--launches"],
     "--launches": ["--pairs"],
@@ -21,10 +21,10 @@ _SAME = {
     "--export-markdown": ["--markdown"],
     "--export-csv": ["--csv"],
 }
-_SHORT = {"-D": "--parameter-step-size", "-m": "--min-runs", "-r": "--runs", "-u": "--time-unit"}
+_LONG_FORMS = {"-D": "--parameter-step-size", "-m": "--min-runs", "-r": "--runs", "-u": "--time-unit"}
 # Flags of many programs, so that a command that lost its quotes is not split at them.
 _LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "--setup", "-S": "--shell"}
-_INSTEAD = {
+_ADVICE = {
     "--export-asciidoc": "give --markdown FILE or --csv FILE",
     "--export-orgmode": "give --markdown FILE or --csv FILE",
     "--min-benchmarking-time": "a weighing ends when its answer stands, after --max-time SECONDS at most",
@@ -39,25 +39,29 @@ _INSTEAD = {
     "--style": "there is progress where stderr is a terminal, and NO_COLOR=1 keeps colours away",
     "--time-unit": "write --unit ns, us, ms or s, of compare, run and show; --json FILE has nanoseconds",
 }
-_ALL_THE_SAME = (
+_STATUS_ADVICE = (
     "status 1 says that something is slower, which `|| test $? -eq 1` lets pass; steelyard gate holds a record, which "
     "--json keeps, to limits of your own"
 )
-_LIMITS = "--json FILE keeps the record, and steelyard gate FILE --fail-above 5% holds it to a limit"
-_OF_RUN = (
+_LIMITS_ADVICE = "--json FILE keeps the record, and steelyard gate FILE --fail-above 5% holds it to a limit"
+_BASELINE_ADVICE = (
     "it is of one command alone: steelyard run --save-baseline NAME keeps a run, run --baseline NAME compares with it"
 )
-_OF_A_GATE = "--json FILE keeps the record, and steelyard gate FILE {} says it of that"
-_ITERATIONS = "how often a statement runs is found by itself, so that a sample is long against the clock"
-_OF_PYPERF = "a weighing ends when its answer stands; --pairs N or --max-time SECONDS limit it"
-_OF_COMMANDS = {
+_GATE_ADVICE = "--json FILE keeps the record, and steelyard gate FILE {} says it of that"
+_ITERATIONS_ADVICE = "how often a statement runs is found by itself, so that a sample is long against the clock"
+_BUDGET_ADVICE = "a weighing ends when its answer stands; --pairs N or --max-time SECONDS limit it"
+_ADVICE_BY_COMMAND = {
     "compare": {
-        **dict.fromkeys(("--no-fail", "--no-error", "--exit-zero", "--ignore-slower", "--allow-slower"), _ALL_THE_SAME),
-        **dict.fromkeys(("--fail-above", "--fail-on", "--fail-threshold", "--threshold", "--max-slower"), _LIMITS),
-        **{option: _OF_A_GATE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
-        **dict.fromkeys(("--metrics", "--openmetrics"), _OF_A_GATE.format("--metrics metrics.txt")),
+        **dict.fromkeys(
+            ("--no-fail", "--no-error", "--exit-zero", "--ignore-slower", "--allow-slower"), _STATUS_ADVICE
+        ),
+        **dict.fromkeys(
+            ("--fail-above", "--fail-on", "--fail-threshold", "--threshold", "--max-slower"), _LIMITS_ADVICE
+        ),
+        **{option: _GATE_ADVICE.format(option) for option in ("--junit", "--github", "--gitlab", "--comment")},
+        **dict.fromkeys(("--metrics", "--openmetrics"), _GATE_ADVICE.format("--metrics metrics.txt")),
         # From criterion and pytest-benchmark.
-        **dict.fromkeys(("--baseline", "--save-baseline", "--benchmark-save", "--benchmark-compare"), _OF_RUN),
+        **dict.fromkeys(("--baseline", "--save-baseline", "--benchmark-save", "--benchmark-compare"), _BASELINE_ADVICE),
     },
     "run": {
         **dict.fromkeys(
@@ -73,21 +77,23 @@ _OF_COMMANDS = {
             ("--base", "--candidate", "--build"),
             "steelyard compare --base REV --build CMD 'COMMAND' --metric instructions counts two revisions",
         ),
-        **REASONS,
-        "-w": REASONS["--warmup"],
-        **dict.fromkeys(("-M", "--pairs", "--launches", "-r", "--runs", "--max-runs", "-m", "--min-runs"), AS_OFTEN),
-        "--min-benchmarking-time": REASONS["--max-time"],
+        **WHY_NOT_FOR_COUNTS,
+        "-w": WHY_NOT_FOR_COUNTS["--warmup"],
+        **dict.fromkeys(
+            ("-M", "--pairs", "--launches", "-r", "--runs", "--max-runs", "-m", "--min-runs"), WHY_NO_NUMBER_OF_COUNTS
+        ),
+        "--min-benchmarking-time": WHY_NOT_FOR_COUNTS["--max-time"],
     },
     # From Python's own timeit, and from pyperf.
     "timeit": {
-        **dict.fromkeys(("--rigorous", "--fast", "--processes", "--values", "-w", "--warmups"), _OF_PYPERF),
-        **dict.fromkeys(("-l", "--loops", "--min-time"), _ITERATIONS),
+        **dict.fromkeys(("--rigorous", "--fast", "--processes", "--values", "-w", "--warmups"), _BUDGET_ADVICE),
+        **dict.fromkeys(("-l", "--loops", "--min-time"), _ITERATIONS_ADVICE),
         "--affinity": "give --cpu N",
         "--inherit-environ": "give --env NAME for each, or --inherit-env for all",
         "--copy-env": "give --inherit-env",
         "--compare-to": "give --python OLD --python NEW, which weighs one statement between the two",
         "--python-names": "give --name once for each --python",
-        "--number": _ITERATIONS,
+        "--number": _ITERATIONS_ADVICE,
         **dict.fromkeys(("-r", "--repeat"), "give --pairs N, the most that are measured, or --max-time SECONDS"),
         **dict.fromkeys(
             ("-p", "--process"), "--metric cpu is the time of the processor, and --pairs N the most pairs of processes"
@@ -103,44 +109,44 @@ _SHELL_NAME = re.compile(
 )
 
 
-def respelt(words: Sequence[str], options: Collection[str]) -> list[str]:
+def normalised(words: Sequence[str], options: Collection[str]) -> list[str]:
     """Return the words of a command line in the spellings known to a command with these `options`.
 
     Raises UsageError for a shell that no option can choose.
     """
-    left, spelt = list(words), list[str]()
-    while left and left[0] != "--":
-        word = left.pop(0)
-        shell = _shell(word, left) if "--shell" in options else None
-        spelt += [_spelt(word, options)] if shell is None else shell
-    return [*spelt, *left]
+    remaining, result = list(words), list[str]()
+    while remaining and remaining[0] != "--":
+        word = remaining.pop(0)
+        shell = _shell_words(word, remaining) if "--shell" in options else None
+        result += [_normalised_word(word, options)] if shell is None else shell
+    return [*result, *remaining]
 
 
-def instead_of(option: str, command: str | None) -> str | None:
+def advice_for(option: str, command: str | None) -> str | None:
     """Return what to do instead of giving a `command` an option of another tool; None if no tool has it."""
-    if instead := _OF_COMMANDS.get(command or "", {}).get(option):
-        return f"there is no {option} here: {instead}"
+    if advice := _ADVICE_BY_COMMAND.get(command or "", {}).get(option):
+        return f"there is no {option} here: {advice}"
     if option in _LONG_ONLY:
         return f"there is no {option} here: write {_LONG_ONLY[option]}, or give each command in quotes"
-    name = _SHORT.get(option, option)
-    return f"there is no {option} here: {_INSTEAD[name]}" if name in _INSTEAD else None
+    name = _LONG_FORMS.get(option, option)
+    return f"there is no {option} here: {_ADVICE[name]}" if name in _ADVICE else None
 
 
-def _spelt(word: str, options: Collection[str]) -> str:
+def _normalised_word(word: str, options: Collection[str]) -> str:
     name, equals, value = word.partition("=")
     if name in options:
         return word
-    known = next((same for same in _SAME.get(name, []) if same in options), name)
+    known = next((same for same in _EQUIVALENTS.get(name, []) if same in options), name)
     return f"{known}{equals}{value}"
 
 
-def _shell(word: str, left: list[str]) -> list[str] | None:
-    """Return the words for one that chooses a shell, or None; the shell's name may be taken from the words `left`."""
+def _shell_words(word: str, remaining: list[str]) -> list[str] | None:
+    """Return the words for one that chooses a shell, or None; its name may be taken from the `remaining` words."""
     name, equals, value = word.partition("=")
     if word == "-N":
         return []
-    if (word == "-S" and left) or (word == "--shell" and left and _SHELL_NAME.fullmatch(left[0])):
-        value = left.pop(0)
+    if (word == "-S" and remaining) or (word == "--shell" and remaining and _SHELL_NAME.fullmatch(remaining[0])):
+        value = remaining.pop(0)
     elif name != "--shell" or not equals:
         return None
     if value not in ("none", *_SHELLS):

@@ -17,21 +17,21 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-def of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
+def status_of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
     """Return the exit status of these verdicts."""
     if "slower" in verdicts:
         return SLOWER
     return UNDECIDED if strict and "undecided" in verdicts else 0
 
 
-def of_gate(verdict: GateVerdict, *, strict: bool) -> int:
+def status_of_gate(verdict: GateVerdict, *, strict: bool) -> int:
     """Return the exit status of a gate."""
     if verdict == "undecided":
         return UNDECIDED if strict else 0
     return {"slower": SLOWER, "failed": FAILED, "passed": 0}[verdict]
 
 
-def said_status(
+def announced_status(
     verdicts: Collection[str], world: World, *, strict: bool, beside_data: bool, only_by: str | None = None
 ) -> int:
     """Return the exit status of these verdicts; if it is 0 despite something undecided, say so as the last line.
@@ -39,12 +39,16 @@ def said_status(
     That line says that nothing was found slower. With `only_by`, the deciding metric, it says so of that metric alone,
     as another one found something slower.
     """
-    status = of_verdicts(verdicts, strict=strict)
-    if status != of_verdicts(verdicts, strict=True):
+    status = status_of_verdicts(verdicts, strict=strict)
+    if status != status_of_verdicts(verdicts, strict=True):
         from steelyard.cli.screen import output
-        from steelyard.report.sentences import not_strict
-        from steelyard.report.verdicts import open_end
+        from steelyard.report.sentences import status_sentence
+        from steelyard.report.verdicts import print_exit_status_note
 
-        said = not_strict() if only_by is None else not_strict(f"by {only_by}, which decides, nothing was found slower")
-        open_end(output(world.environment, beside_data=beside_data), said)
+        sentence = (
+            status_sentence()
+            if only_by is None
+            else status_sentence(f"by {only_by}, which decides, nothing was found slower")
+        )
+        print_exit_status_note(output(world.environment, beside_data=beside_data), sentence)
     return status

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.say import say
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from steelyard.measure.still import StillUse
 
 
-_AS_USUAL = ": the clock went on as usual there"
+_CLOCK_WENT_ON = ": the clock went on as usual there"
 
 
 @dataclass(frozen=True, kw_only=True)
-class StillOptions(Options):
+class StillOptions(CommandOptions):
     """The options of `still`."""
 
     words: Annotated[
@@ -47,12 +47,12 @@ def still(options: StillOptions, world: World) -> int:
     Exit status: the command's; 127 not found, 126 not executable, 128 and the signal that killed it; 2 wrong usage,
     3 the clock cannot stand still here.
     """
-    from steelyard.measure.foreground import found
+    from steelyard.measure.foreground import find_command
     from steelyard.measure.still import standing_still, use_in
     from steelyard.model.launch_spec import LaunchSpec
 
     world.sweep()
-    program = found(options.words[0], world.environment.get("PATH"))
+    program = find_command(options.words[0], world.environment.get("PATH"))
     spec = LaunchSpec(
         os.fsencode(program),
         tuple(map(os.fsencode, options.words)),
@@ -60,11 +60,11 @@ def still(options: StillOptions, world: World) -> int:
     )
     with standing_still(spec) as (launch, account):
         status = world.foreground(launch)
-        _tell(use_in(account), Path(program))
+        _say_clock_use(use_in(account), Path(program))
     return status
 
 
-def _tell(use: StillUse | None, program: Path) -> None:
+def _say_clock_use(use: StillUse | None, program: Path) -> None:
     """Say how much waiting the clocks left out, and which limits they ran into."""
     from steelyard.report.figures import count
 
@@ -72,23 +72,23 @@ def _tell(use: StillUse | None, program: Path) -> None:
         say("how long the clock stood still is not known: the command has removed the file that says so")
         return
     limits = [
-        f"  {count(many, 'process')} {what}"
-        for many, what in (
-            (use.several, f"asked for the time in several threads{_AS_USUAL}"),
-            (use.unknown, f"could not read the wait{_AS_USUAL}"),
+        f"  {count(processes, 'process')} {meaning}"
+        for processes, meaning in (
+            (use.several, f"asked for the time in several threads{_CLOCK_WENT_ON}"),
+            (use.unknown, f"could not read the wait{_CLOCK_WENT_ON}"),
             (use.slow, "read the wait at every question, some 0.4 µs: shorter samples than 50 µs are too long by it"),
         )
-        if many
+        if processes
     ]
     if use.clocks:
         clocks = count(use.clocks, "process")
         together = "" if use.clocks == 1 else ", all together: those that start or build the benchmarks, too"
         say(f"the clock stood still for {use.left_out_ns / 1e9:.3f} s of waiting ({clocks}{together})", *limits)
     else:
-        say(f"no clock stood still: {_unasked(use, program)}", *limits)
+        say(f"no clock stood still: {_why_no_clock_stood_still(use, program)}", *limits)
 
 
-def _unasked(use: StillUse, program: Path) -> str:
+def _why_no_clock_stood_still(use: StillUse, program: Path) -> str:
     from steelyard.measure.heap import own_allocator
     from steelyard.measure.native import CLOCK
     from steelyard.measure.preloading import refusal

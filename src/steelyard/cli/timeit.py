@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.names import names_of, usual_names
+from steelyard.api.names import default_names, names_of
 from steelyard.api.settings import request_of, settings_of
 from steelyard.cli.command import Only, Without, command
 from steelyard.cli.options import (
@@ -80,7 +80,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
 
     Exit status: as for steelyard compare.
     """
-    from steelyard.cli.outcome import shown
+    from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design.session import attempt
 
@@ -89,7 +89,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     pythons = options.python or [sys.executable]
     subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))
     if len(subjects) == 1:
-        _check_alone(options)
+        _check_no_verdict_options(options)
     names = names_of(options.name, options.names, [subject.name for subject in subjects])
     subjects = [one.model_copy(update={"name": name}) for one, name in zip(subjects, names, strict=True)]
     settings = settings_of(options, world, judged=len(subjects) > 1)
@@ -97,7 +97,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     check_not_launched(request, *options.files.paths())
     with watching(world) as watch:
         outcome = attempt(request, watch, world)
-    return shown(outcome, options.files, world, strict=options.strict)
+    return report_outcome(outcome, options.files, world, strict=options.strict)
 
 
 def _check_names(names: list[str]) -> None:
@@ -109,7 +109,7 @@ def _check_names(names: list[str]) -> None:
         )
 
 
-def _check_alone(options: TimeitOptions) -> None:
+def _check_no_verdict_options(options: TimeitOptions) -> None:
     """Raise UsageError for options that only a verdict has a use for."""
     for option in filter(None, (options.judging.given.get("margin"), options.given.get("strict"))):
         raise UsageError(f"{option} is of a verdict, and one statement alone has none: give two, or leave it out")
@@ -125,7 +125,7 @@ def _subjects(statements: list[str], setups: list[str], pythons: list[str], sear
         raise UsageError("the statement '' is empty: give Python to run, in quotes")
     if len(setups) > 1 and len(setups) != len(statements):
         raise UsageError(f"--setup was given {len(setups)} times: once for all statements, or once for each")
-    several, names = max(len(statements), len(pythons)), usual_names(statements)
+    several, names = max(len(statements), len(pythons)), default_names(statements)
     subjects = []
     for place in range(several):
         statement, program = statements[place % len(statements)], pythons[place % len(pythons)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options, command
+from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.status import FAILED
 from steelyard.model.errors import MeasurementError, UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TuneOptions(Options):
+class TuneOptions(CommandOptions):
     """The options of `tune`."""
 
     panel: ClassVar[str] = "What is done"
@@ -43,25 +43,25 @@ def tune(options: TuneOptions, world: World) -> int:
     """
     if options.restore and (options.dry_run or options.cpu is not None):
         raise UsageError("--restore puts back exactly what was: leave --dry-run and --cpu out")
-    from steelyard.cli.calm import put_back, tuned_unless_ended
+    from steelyard.cli.calm import restore_machine, tuned_unless_ended
     from steelyard.cli.signals import uninterrupted
 
     tuner = world.tuner()
     if options.cpu is not None:
         _check_processor(options.cpu, tuner.hand.tree)
     if options.dry_run:
-        return _planned(tuner, options.cpu, world)
+        return _show_plan(tuner, options.cpu, world)
     if options.restore:
         with uninterrupted():
             done = tuner.restore()
-        return _told(done, world, restoring=True)
+        return _show_result(done, world, restoring=True)
     with tuned_unless_ended(tuner, options.cpu, world) as done:
         try:
-            return _told(done, world, restoring=False)
+            return _show_result(done, world, restoring=False)
         except BrokenPipeError:
             raise  # a reader that stops reading has seen what was changed
         except OSError as error:
-            put_back(tuner)
+            restore_machine(tuner)
             raise MeasurementError(
                 f"{error.strerror} while the output was written; what was changed is put back"
             ) from error
@@ -70,30 +70,30 @@ def tune(options: TuneOptions, world: World) -> int:
 def _check_processor(number: int, tree: Tree) -> None:
     from steelyard.machine.readings import CPUS
 
-    known = {one for one, _ in tree.processors()}
+    known = {processor for processor, _ in tree.processors()}
     usable = tree.processor_list(f"{CPUS}/online") & known or known
     if number not in usable:
         what = f"processor {number} is switched off" if number in known else f"there is no processor {number} here"
         raise UsageError(f"{what}: choose from {', '.join(map(str, sorted(usable)))}")
 
 
-def _planned(tuner: Tuner, processor: int | None, world: World) -> int:
+def _show_plan(tuner: Tuner, processor: int | None, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.report import tuning
 
     changes = tuner.plan(processor)
-    tuning.changes(output(world.environment), changes)
+    tuning.show_changes(output(world.environment), changes)
     print("this would be changed" if changes else "there is nothing to change that this machine lets be changed")
     return 0
 
 
-def _told(done: Done, world: World, *, restoring: bool) -> int:
+def _show_result(done: Done, world: World, *, restoring: bool) -> int:
     from steelyard.cli.screen import output
     from steelyard.report import tuning
 
     console = output(world.environment)
-    tuning.changes(console, done.changes, restoring=restoring)
-    tuning.refused(console, [(one.change, one.reason) for one in done.refused])
+    tuning.show_changes(console, done.changes, restoring=restoring)
+    tuning.show_refused(console, [(one.change, one.reason) for one in done.refused])
     if restoring:
         print("restored" if not done.refused else "restored, but for what was refused")
     elif done.changes:

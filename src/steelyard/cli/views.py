@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.cli.command import Options, ReadBy
+from steelyard.cli.command import CommandOptions, ReadBy
 from steelyard.cli.options import OUTPUT
 from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
@@ -37,9 +37,9 @@ ShownUnits = Annotated[
 @contextmanager
 def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
     """Show all values in these units; at the end, name a unit that no value has."""
-    from steelyard.report.figures import shown_in
+    from steelyard.report.figures import in_chosen_units
 
-    with shown_in(units or {}) as shown:
+    with in_chosen_units(units or {}) as shown:
         yield
     for unit in shown.unused():
         known = ", ".join(name for kind in sorted(shown.kinds) for name in UNITS[kind]).replace("µs", "us")
@@ -47,7 +47,7 @@ def in_units(units: Mapping[Unit, str] | None) -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewOptions(Options):
+class ViewOptions(CommandOptions):
     """What is drawn of the launches, in place of the report."""
 
     panel: ClassVar[str] = "What is shown"
@@ -96,25 +96,25 @@ def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
     """Return the outcome with its benchmarks in the requested order; raise UsageError if it has nothing to sort by."""
     from dataclasses import replace
 
-    from steelyard.report.order import in_order, sorts
+    from steelyard.report.order import can_sort, sorted_by
 
     derived = outcome.record.derived
     if by is None or derived is None:
         return outcome
-    if not sorts(derived, by):
+    if not can_sort(derived, by):
         raise UsageError(f"--sort {by} sorts by verdicts, and a run has none: choose --sort name")
-    return replace(outcome, record=outcome.record.model_copy(update={"derived": in_order(derived, by)}))
+    return replace(outcome, record=outcome.record.model_copy(update={"derived": sorted_by(derived, by)}))
 
 
 def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     """Do as `sorted_outcome` for an import."""
     from dataclasses import replace
 
-    from steelyard.report.order import BY_NAME, by_names
+    from steelyard.report.order import BY_NAME, positions_by_name
 
     if by is None:
         return record
     if by != BY_NAME:
         raise UsageError(f"--sort {by} sorts by verdicts, and an import has none: choose --sort name")
-    places = by_names([benchmark.name for benchmark in record.benchmarks])
+    places = positions_by_name([benchmark.name for benchmark in record.benchmarks])
     return replace(record, benchmarks=[record.benchmarks[place] for place in places])

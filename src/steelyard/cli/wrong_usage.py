@@ -7,7 +7,7 @@ import re
 RESUME_LACKS_VALUE = "--resume needs RECORD, as in --resume 20261126T072314 (steelyard list shows them)"
 
 # The parser's sentences differ a little between its versions.
-_OURS = (
+_REWORDINGS = (
     (r"Missing argument '(.+)'", r"\1 is missing"),
     (r"Missing option '(--[\w-]+)'.*", r"\1 is missing"),
     (r"Got unexpected extra argument\S* \((.*)\)", r"there are too many words (\1)"),
@@ -20,9 +20,9 @@ _OURS = (
 
 def in_our_words(message: str) -> str:
     """Return the message in our words, without its full stop."""
-    said = message.strip().removesuffix(".")
-    for pattern, ours in _OURS:
-        match = re.fullmatch(pattern, said, re.DOTALL)
+    sentence = message.strip().removesuffix(".")
+    for pattern, rewording in _REWORDINGS:
+        match = re.fullmatch(pattern, sentence, re.DOTALL)
         if match is not None:
-            return match.expand(ours)
-    return f"{said[:1].lower()}{said[1:]}"
+            return match.expand(rewording)
+    return f"{sentence[:1].lower()}{sentence[1:]}"

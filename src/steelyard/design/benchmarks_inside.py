@@ -11,7 +11,7 @@ from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import launch_spec, of_layout
+from steelyard.subjects.command import launch_spec, subject_in_layout
 from steelyard.subjects.harness import AUTO, recognised_harness
 from steelyard.subjects.responses import runs_pytest
 
@@ -75,7 +75,7 @@ def _common_harness(record: Weighing | Run) -> str | None:
     if not _are_launched_to_measure(record):
         return None
     draw = draw_pair(record.settings.seed, 0, 0)
-    subjects = [of_layout(one, 1) for one in record.subjects]
+    subjects = [subject_in_layout(one, 1) for one in record.subjects]
     try:
         name = recognised_harness([launch_spec(one, record.settings, {}, draw) for one in subjects])
     except UsageError:  # of none, or of several

@@ -26,10 +26,10 @@ from steelyard.model.foreign import (
 from steelyard.model.kept import Finding
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
-from steelyard.model.samples import FLOATS, joined, samples_of
+from steelyard.model.samples import FLOATS, concatenated, samples_of
 from steelyard.model.throughput import processed_of
 from steelyard.model.units import ns_of
-from steelyard.subjects.formats.contents import Contents, Format, Found, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, grouped
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import shown
@@ -44,7 +44,7 @@ _NUMBERS = frozenset({int, float})
 class _File:
     path: Path
     contents: Contents
-    named: dict[str, list[Found]]
+    named: dict[str, list[FoundBenchmark]]
 
 
 def convert_files(
@@ -59,7 +59,7 @@ def convert_files(
     files, sources = [], []
     for path in paths:
         format_, contents, read = contents_of(path, format_) if name is not None else _read_same_format(path, format_)
-        files.append(_File(path, contents, grouped(contents.found, lambda one: one.name)))
+        files.append(_File(path, contents, grouped(contents.benchmarks, lambda one: one.name)))
         sources += read
     assert format_ is not None  # noqa: S101 - there is at least one file
     _check_no_duplicates(sources)
@@ -175,7 +175,7 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
     )
 
 
-def _single_benchmark(file: _File, name: str) -> Found:
+def _single_benchmark(file: _File, name: str) -> FoundBenchmark:
     """Return the benchmark of that name; raises UsageError if there are two of them, or if it failed."""
     one, *others = file.named[name]
     if others:
@@ -199,7 +199,7 @@ def _is_text(value: Any, most: int) -> bool:
     return isinstance(value, str) and 0 < len(value) <= most and value == value.encode(errors="replace").decode()
 
 
-def _check_comparable(path: Path, one: Found, other_path: Path, other: Found) -> None:
+def _check_comparable(path: Path, one: FoundBenchmark, other_path: Path, other: FoundBenchmark) -> None:
     if one.unit != other.unit:
         raise UsageError(
             f"{shown(one.name)} is in {one.unit} in {path}, and in {other.unit} in {other_path}: import files in one "
@@ -209,12 +209,12 @@ def _check_comparable(path: Path, one: Found, other_path: Path, other: Found) ->
         raise UsageError(f"{shown(one.name)} is another benchmark in {path} than in {other_path}: import each alone")
 
 
-def _values(file: _File, one: Found) -> list[array[float]]:
+def _values(file: _File, one: FoundBenchmark) -> list[array[float]]:
     told = [values for values in one.values if values]
     if not told:
         raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
     if (found := samples_of(told)) is not None:
-        numbers = np.frombuffer(joined(found))
+        numbers = np.frombuffer(concatenated(found))
         if not _is_too_short(float(numbers.min()), one.unit) and not _has_json_true(told, numbers):
             return found
     return [array(FLOATS, [_value(file, one, value) for value in values]) for values in told]
@@ -230,7 +230,7 @@ def _is_too_short(value: float, unit: str) -> bool:
     return ns is not None and value * ns <= _LEAST_NS
 
 
-def _value(file: _File, one: Found, told: Any) -> float:
+def _value(file: _File, one: FoundBenchmark, told: Any) -> float:
     value = _number(told)
     if value is None or not LEAST_VALUE <= value <= MOST_VALUE:  # false for NaN, too
         raise UsageError(

@@ -10,7 +10,7 @@ from steelyard.design.runner.targets import layouts_of
 from steelyard.model.kept import Finding
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import LAYOUT_PLACE, of_layout
+from steelyard.subjects.command import LAYOUT_PLACE, subject_in_layout
 from steelyard.subjects.programs import digest
 
 
@@ -39,7 +39,7 @@ def _digests(subject: Subject, settings: Settings) -> list[str | None]:
 
 def _program(subject: Subject, layout: int) -> Path:
     """Return the file of a layout; a program that is found only once its layout is known is relative to its folder."""
-    variant = of_layout(subject, layout)
+    variant = subject_in_layout(subject, layout)
     return Path(variant.directory or "", variant.program)
 
 

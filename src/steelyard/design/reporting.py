@@ -20,7 +20,7 @@ from steelyard.model.soundness import Soundness
 from steelyard.model.unpaired import UnpairedReport
 from steelyard.report.page import budget, diffs, others, runs, weighings
 from steelyard.report.page.page import document
-from steelyard.report.page.parts import Part, ended, sentence
+from steelyard.report.page.parts import Part, sentence, with_full_stop
 from steelyard.report.sentences import partly_failed
 
 Reportable = (
@@ -97,7 +97,7 @@ def _outcome_part(outcome: Outcome, room: budget.Budget, key: str) -> Part:
         part = runs.of_run(record, room, running=outcome.is_running)
     else:
         verdicts = record.derived.verdicts if record.derived else []
-        part = weighings.part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
+        part = weighings.weighing_part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
         part = replace(part, way_on=outcome.way_on() or "")
     # As the record says it: where its launches are kept is of no use to those who read the page elsewhere.
     error = outcome.error and (failure(record) or outcome.error)
@@ -110,4 +110,4 @@ def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
     lines = [line for line in part.lines if failed is None or not (error.startswith(failed) and failed in str(line))]
     notes = [note for note in part.notes if note.message != error]
     is_named = any(error.startswith(one.command) for one in outcome.record.subjects)
-    return replace(part, lines=[ended(error) if is_named else sentence(error), *lines], notes=notes)
+    return replace(part, lines=[with_full_stop(error) if is_named else sentence(error), *lines], notes=notes)

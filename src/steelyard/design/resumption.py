@@ -17,7 +17,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
-from steelyard.subjects.command import of_layout
+from steelyard.subjects.command import subject_in_layout
 
 TRUST = "--trust-journal"
 
@@ -77,7 +77,7 @@ def _subject_folders(record: Weighing) -> Iterator[str]:
     """Yield the folder of each subject, in each of its layouts, that has one of its own."""
     for subject in record.subjects:
         for layout in layouts_of(record.settings):
-            if (folder := of_layout(subject, layout).directory) is not None:
+            if (folder := subject_in_layout(subject, layout).directory) is not None:
                 yield folder
 
 

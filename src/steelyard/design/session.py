@@ -113,7 +113,7 @@ def resume(
     another machine or program, or that others may have written and that is not `trusted`.
     """
     record = load_resumable(path, trusted=trusted, more=more)
-    with Journal.carried_on(path) if more is None and is_journal(path) else nullcontext() as journal:
+    with Journal.resumed(path) if more is None and is_journal(path) else nullcontext() as journal:
         if journal is not None:
             record = load_resumable(path, trusted=trusted)  # again, now that nobody else writes it
         if world.facts().key != record.machine.key:

@@ -28,8 +28,8 @@ from steelyard.design.session import attempt
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.metrics import is_counted
-from steelyard.model.patterns import parted
-from steelyard.model.placeholders import values_told
+from steelyard.model.patterns import split_key
+from steelyard.model.placeholders import describe_values
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
@@ -119,12 +119,12 @@ def _joint_weighing(group: Sequence[Part]) -> Part:
 def _exact_pattern(name: str) -> str:
     """Return the pattern that only benchmarks of this name match, even if it reads like a metric's."""
     pattern = escape(name)
-    return pattern if parted(pattern) == (pattern, None) else f"{pattern[:-1]}[{pattern[-1]}]"
+    return pattern if split_key(pattern) == (pattern, None) else f"{pattern[:-1]}[{pattern[-1]}]"
 
 
 def _shifted_benchmark(benchmark: Benchmark, target: str, offset: int) -> Benchmark:
     """Return a target's benchmark among those of others: with the target's name, and its sides moved by `offset`."""
-    name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, values_told(benchmark.params))))
+    name = CONTROL_NAME if benchmark.control else ", ".join(filter(None, (target, describe_values(benchmark.params))))
     sides = {"baseline": benchmark.baseline + offset, "candidate": benchmark.candidate + offset}
     return benchmark.model_copy(update={"name": name, **sides})
 

@@ -12,7 +12,7 @@ from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.secrecy import without_secrets
 from steelyard.model.sides import side_names
-from steelyard.report.endings import line_that_tells, tells_failure
+from steelyard.report.endings import first_failure_line, reads_like_failure
 
 # How much of a line is quoted, in characters.
 _MOST_CHARACTERS_QUOTED = 200
@@ -40,7 +40,7 @@ class _SideNotes:
             return
         self.wrote += 1
         if text != self.text:
-            self.text, self.is_complaint = text, tells_failure(text.decode(errors="replace"))
+            self.text, self.is_complaint = text, reads_like_failure(text.decode(errors="replace"))
         if not self.line or (self.is_complaint and not self.complained):
             self.line = _telling_line(text, is_cut=is_cut)
         self.complained += self.is_complaint
@@ -106,7 +106,7 @@ def set_up_findings(each: Sequence[tuple[str, bytes]]) -> list[Finding]:
 
     `each` has a command and what it wrote.
     """
-    complained = [(command, text) for command, text in each if tells_failure(text.decode(errors="replace"))]
+    complained = [(command, text) for command, text in each if reads_like_failure(text.decode(errors="replace"))]
     return [
         Finding(
             code=SAID_BY_SET_UP,
@@ -154,5 +154,5 @@ def _telling_line(text: bytes, *, is_cut: bool) -> str:
     """Return the first line that tells of a failure, else the first, in quotes; not one whose beginning is cut off."""
     lines = [line for line in text.decode(errors="replace").splitlines() if line.strip()]
     whole = lines[1:] if is_cut and len(lines) > 1 else lines
-    line = (line_that_tells(whole) or whole[0]).strip()
+    line = (first_failure_line(whole) or whole[0]).strip()
     return f"'{line}'" if len(line) <= _MOST_CHARACTERS_QUOTED else f"'{line[:_MOST_CHARACTERS_QUOTED]}…'"

@@ -117,13 +117,13 @@ def _valgrind_here() -> Condition:
 
 
 def _counted() -> Counted:
-    from steelyard.machine.meanwhile import read_counted
+    from steelyard.machine.counted import read_counted
 
     return read_counted()
 
 
 def _timer() -> Timer:
-    from steelyard.machine.meanwhile import read_timer
+    from steelyard.machine.counted import read_timer
 
     return read_timer()
 

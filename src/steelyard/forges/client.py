@@ -24,8 +24,8 @@ LARGEST_BYTES: Final = 32 << 20
 """Enough for a page of 100 comments of 64 KiB each, whose characters may be escaped."""
 _TRIES, _REDIRECTS, _MOST_PAGES, _PER_PAGE = 5, 3, 100, 100
 _FIRST_PAUSE_S = 1.0
-_STRETCH = 1 << 16
-_LONGEST_SAID = 200
+_CHUNK_BYTES = 1 << 16
+_LONGEST_QUOTE = 200
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Answer:
         return 'rel="next"' in (self.headers.get("Link") or "")
 
 
-class _AsAnswered(urllib.request.HTTPErrorProcessor):
+class _EveryStatusAnswers(urllib.request.HTTPErrorProcessor):
     """Makes every status an answer, and follows no redirect: urllib would send the token along wherever it leads."""
 
     def http_response(self, request: urllib.request.Request, response: Any) -> Any:  # noqa: ARG002 - as given
@@ -74,10 +74,10 @@ class Client:
     def __post_init__(self) -> None:
         scheme, host, _ = _origin(self.base)
         if scheme not in ("http", "https") or not host:
-            raise ForgeError(f"the address of {self.forge}'s API is no URL: {self._said(self.base)!r}")
+            raise ForgeError(f"the address of {self.forge}'s API is no URL: {self._quoted(self.base)!r}")
         self.ends_s = self.clock() + self.total_s if self.ends_s is None else self.ends_s
         # Uses the proxies of the environment, as usual.
-        self._opener = urllib.request.build_opener(_AsAnswered)
+        self._opener = urllib.request.build_opener(_EveryStatusAnswers)
 
     def ask(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Any:
         """Send a request and return its answer, parsed as JSON; raises ForgeError."""
@@ -88,10 +88,10 @@ class Client:
         """Yield the items of a list, page by page; raises ForgeError."""
         for page in range(1, _MOST_PAGES + 1):
             answer = self.send("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PER_PAGE}&page={page}")
-            found = self._read(answer)
-            if not isinstance(found, list):
+            items = self._read(answer)
+            if not isinstance(items, list):
                 raise ForgeError(f"{self.forge} answered something else than a list: is {self._shown_base()} its API?")
-            yield from found
+            yield from items
             if not answer.has_next():
                 return
 
@@ -105,17 +105,17 @@ class Client:
         pause_s = _FIRST_PAUSE_S
         for attempt in range(1, _TRIES + 1):
             try:
-                answer = self._once(method, self.base.rstrip("/") + path, data)
+                answer = self._follow_redirects(method, self.base.rstrip("/") + path, data)
             except _UnansweredError as error:
                 if not may_repeat or attempt == _TRIES:
                     raise ForgeError(
-                        f"{self.forge} did not answer ({self._said(str(error))})", is_passing=not may_repeat
+                        f"{self.forge} did not answer ({self._quoted(str(error))})", is_passing=not may_repeat
                     ) from None
                 self._pause(pause_s, str(error))
             else:
                 if answer.status < 300:
                     return answer
-                self._check_worth_another(answer, may_repeat=may_repeat, last=attempt == _TRIES)
+                self._raise_unless_worth_retrying(answer, may_repeat=may_repeat, last=attempt == _TRIES)
                 wanted_s = _wanted_pause(answer)
                 why = f"status {answer.status}" + (f", asks to wait {wanted_s:.0f} s" if wanted_s else "")
                 self._pause(wanted_s or pause_s, why)
@@ -124,15 +124,15 @@ class Client:
 
     # --- one request
 
-    def _once(self, method: str, url: str, data: Any) -> Answer:
+    def _follow_redirects(self, method: str, url: str, data: Any) -> Answer:
         for _ in range(_REDIRECTS + 1):
             answer = self._request(method, url, data)
             if answer.status not in (301, 302, 307, 308):
                 return answer
-            url = self._redirected(url, answer.headers.get("Location") or "")
+            url = self._redirect_target(url, answer.headers.get("Location") or "")
         raise ForgeError(f"{self.forge} redirects in a circle: is {self._shown_base()} its API?")
 
-    def _redirected(self, url: str, wanted: str) -> str:
+    def _redirect_target(self, url: str, wanted: str) -> str:
         """Return where a redirect leads; raises ForgeError if that is another host."""
         try:
             target = urljoin(url, wanted)
@@ -140,7 +140,7 @@ class Client:
             target = ""
         if _origin(target) != _origin(url):
             raise ForgeError(
-                f"{self.forge} redirects to {self._said(wanted)!r}, and the token goes to no other host than that of "
+                f"{self.forge} redirects to {self._quoted(wanted)!r}, and the token goes to no other host than that of "
                 f"{self._shown_base()}: set the API's address right"
             )
         return target
@@ -169,8 +169,8 @@ class Client:
 
     def _body(self, response: Any) -> bytes:
         """Return the body; raises ForgeError if it is too large, `_UnansweredError` if it is too slow or incomplete."""
-        parts, size, told = [], 0, response.length or 0
-        while part := response.read1(_STRETCH):
+        parts, size, announced = [], 0, response.length or 0
+        while part := response.read1(_CHUNK_BYTES):
             parts.append(part)
             size += len(part)
             if size > self.largest_bytes:
@@ -179,13 +179,13 @@ class Client:
                 )
             if self._left_s() <= 0:
                 raise _UnansweredError("its answer took too long")
-        if size < told:  # http.client notices that only if everything is read at once
+        if size < announced:  # http.client notices that only if everything is read at once
             raise _UnansweredError("its answer was cut off")
         return b"".join(parts)
 
     # --- what is done about it
 
-    def _check_worth_another(self, answer: Answer, *, may_repeat: bool, last: bool) -> None:
+    def _raise_unless_worth_retrying(self, answer: Answer, *, may_repeat: bool, last: bool) -> None:
         too_soon = _is_too_soon(answer)
         passing = answer.status >= 500
         if too_soon and not last:
@@ -194,13 +194,13 @@ class Client:
             return
         # Without a status, as that of a request that came too soon would be taken for a missing permission.
         status = None if too_soon else answer.status
-        raise ForgeError(self._trouble(answer, too_soon=too_soon), status=status, is_passing=passing and not may_repeat)
+        raise ForgeError(self._refusal(answer, too_soon=too_soon), status=status, is_passing=passing and not may_repeat)
 
     def _pause(self, wanted_s: float, why: str) -> None:
         if wanted_s >= self._left_s():
             raise ForgeError(
-                f"{self.forge} cannot answer in the {self.total_s:.0f} s that it has ({self._said(why)}): run the job "
-                "again later"
+                f"{self.forge} cannot answer in the {self.total_s:.0f} s that it has ({self._quoted(why)}): run the "
+                "job again later"
             )
         self.sleep(wanted_s)
 
@@ -213,30 +213,32 @@ class Client:
         except (ValueError, RecursionError):
             raise ForgeError(f"{self.forge} answered no JSON: is {self._shown_base()} its API?") from None
 
-    def _trouble(self, answer: Answer, *, too_soon: bool) -> str:
-        said = self._message(answer)
+    def _refusal(self, answer: Answer, *, too_soon: bool) -> str:
+        message = self._message(answer)
         if too_soon:
-            return f"{self.forge} allows no more requests now (status {answer.status}{said}): run the job again later"
-        return f"{self.forge} answered with status {answer.status}{said}"
+            return (
+                f"{self.forge} allows no more requests now (status {answer.status}{message}): run the job again later"
+            )
+        return f"{self.forge} answered with status {answer.status}{message}"
 
     def _message(self, answer: Answer) -> str:
         """Return what the API says about an error, if anything."""
         try:
-            found = answer.json()
+            fields = answer.json()
         except (ValueError, RecursionError):
             return ""
-        message = (found.get("message") or found.get("error")) if isinstance(found, dict) else None
-        return f", {self._said(message)}" if isinstance(message, str) else ""
+        message = (fields.get("message") or fields.get("error")) if isinstance(fields, dict) else None
+        return f", {self._quoted(message)}" if isinstance(message, str) else ""
 
     def _shown_base(self) -> str:
         parts = urlsplit(self.base)
-        return self._said(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
+        return self._quoted(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
 
-    def _said(self, text: str) -> str:
+    def _quoted(self, text: str) -> str:
         """Return a text from outside, shortened and without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, "***") if secret else text
-        return text if len(text) <= _LONGEST_SAID else f"{text[: _LONGEST_SAID - 1]}…"
+        return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
 
 
 class _UnansweredError(Exception):
@@ -267,5 +269,5 @@ def _is_too_soon(answer: Answer) -> bool:
 
 def _wanted_pause(answer: Answer) -> float | None:
     """Return the seconds that an answer asks to wait; a date, or anything else, counts as none."""
-    wanted = answer.headers.get("Retry-After") or ""
-    return float(wanted) if wanted.strip().isascii() and wanted.strip().isdigit() and len(wanted) < 10 else None
+    header = answer.headers.get("Retry-After") or ""
+    return float(header) if header.strip().isascii() and header.strip().isdigit() and len(header) < 10 else None

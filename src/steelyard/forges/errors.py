@@ -24,7 +24,7 @@ class NothingToCommentError(ForgeError):
 
 
 @contextmanager
-def explained(missing: Mapping[int, str]) -> Iterator[None]:
+def explaining(missing: Mapping[int, str]) -> Iterator[None]:
     """Add to a forge's refusal what is missing, by the status of its answer."""
     try:
         yield

@@ -13,7 +13,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from steelyard.forges.client import Client
-from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
+from steelyard.forges.errors import ForgeError, NothingToCommentError, explaining
 
 API = "https://api.github.com"
 _VERSION = "2022-11-28"
@@ -29,7 +29,7 @@ _MISSING = {
     422: "it does not take this comment",
 }
 # GraphQL's types of a rate limit error, before and now.
-_TOO_SOON = ("RATE_LIMITED", "RATE_LIMIT")
+_RATE_LIMIT_TYPES = ("RATE_LIMITED", "RATE_LIMIT")
 
 
 # --- what the runner reads
@@ -150,12 +150,12 @@ def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
     """Return the number of the pull request of a run: for one from a fork the event names only branch and commit."""
     head, branch, commit = run.get("head_repository"), run.get("head_branch"), run.get("head_sha")
     owner = head["owner"].get("login") if isinstance(head, dict) and isinstance(head.get("owner"), dict) else None
-    if not all(isinstance(one, str) and one for one in (owner, branch, commit)):
+    if not all(isinstance(value, str) and value for value in (owner, branch, commit)):
         raise ForgeError("the event does not tell the branch that ran, perhaps its fork is gone: no comment")
     path = f"/repos/{repository}/pulls?state=open&head={quote(f'{owner}:{branch}', safe='')}"
-    with explained(_MISSING):
-        found = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
-    numbers = [number for pull in found if type(number := pull.get("number")) is int]
+    with explaining(_MISSING):
+        pulls = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
+    numbers = [number for pull in pulls if type(number := pull.get("number")) is int]
     if not numbers:
         raise ForgeError(
             f"no open pull request has {str(commit)[:12]} as its head (there is a newer commit, or it was closed): no "
@@ -190,7 +190,7 @@ class Comments:
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
-        with explained(_MISSING):
+        with explaining(_MISSING):
             author = self._author()
             for comment in self._api.pages(self._of_pull):
                 if isinstance(comment, dict) and _is_by(author, comment.get("user")):
@@ -200,13 +200,13 @@ class Comments:
 
     def update(self, number: int, text: str) -> str:
         """Replace the text of a comment and return its address; raises ForgeError."""
-        with explained(_MISSING), _told_of_a_lock():
-            return _place(self._api.ask("PATCH", f"{self._comments}/{number}", {"body": text}))
+        with explaining(_MISSING), _explaining_lock():
+            return _address(self._api.ask("PATCH", f"{self._comments}/{number}", {"body": text}))
 
     def create(self, text: str) -> str:
         """Write a new comment and return its address; raises ForgeError."""
-        with explained(_MISSING), _told_of_a_lock():
-            return _place(self._api.ask("POST", self._of_pull, {"body": text}))
+        with explaining(_MISSING), _explaining_lock():
+            return _address(self._api.ask("POST", self._of_pull, {"body": text}))
 
     def _author(self) -> str:
         """Return the author as whom the token writes.
@@ -229,7 +229,7 @@ class Comments:
 
 
 @contextmanager
-def _told_of_a_lock() -> Iterator[None]:
+def _explaining_lock() -> Iterator[None]:
     """Say that a conversation is locked: GitHub's status for that is the same as for a missing permission."""
     try:
         yield
@@ -243,7 +243,7 @@ def _is_too_soon(answer: Any) -> bool:
     """Return whether GraphQL refused because of too many requests, which it says in an answer of normal status."""
     errors = answer.get("errors") if isinstance(answer, dict) else None
     kinds = [one.get("type") for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
-    return any(kind in _TOO_SOON for kind in kinds)
+    return any(kind in _RATE_LIMIT_TYPES for kind in kinds)
 
 
 def _is_by(author: str, user: Any) -> bool:
@@ -253,6 +253,6 @@ def _is_by(author: str, user: Any) -> bool:
     return user.get("login") == author or (user.get("type") == "Bot" and user.get("login") == f"{author}[bot]")
 
 
-def _place(comment: Any) -> str:
-    place = comment.get("html_url") if isinstance(comment, dict) else None
-    return place if isinstance(place, str) else "the pull request"
+def _address(comment: Any) -> str:
+    address = comment.get("html_url") if isinstance(comment, dict) else None
+    return address if isinstance(address, str) else "the pull request"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from steelyard.forges.client import Client
-from steelyard.forges.errors import ForgeError, NothingToCommentError, explained
+from steelyard.forges.errors import ForgeError, NothingToCommentError, explaining
 
 _MISSING = {
     401: "GITLAB_TOKEN is not valid, or no longer",
@@ -51,7 +51,7 @@ class Notes:
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
-        with explained(_MISSING):
+        with explaining(_MISSING):
             user = self._api.ask("GET", "/user")
             author = user.get("id") if isinstance(user, dict) else None
             if type(author) is not int:
@@ -65,13 +65,13 @@ class Notes:
 
     def update(self, number: int, text: str) -> str:
         """Replace the text of a note; return where it is, in words. Raises ForgeError."""
-        with explained(_MISSING):
+        with explaining(_MISSING):
             self._api.ask("PUT", f"{self._notes}/{number}", {"body": text})
         return "the merge request"
 
     def create(self, text: str) -> str:
         """Write a new note; return where it is, in words. Raises ForgeError."""
-        with explained(_MISSING):
+        with explaining(_MISSING):
             self._api.ask("POST", self._notes, {"body": text})
         return "the merge request"
 

@@ -35,11 +35,11 @@ def put(comments: Comments, title: str, text: str) -> str:
     A comment whose creation got no answer may exist all the same, so it is looked for before the next try; there is
     never a second one.
     """
-    hidden = marker(title)
-    body = f"{hidden}\n{text}"
+    mark = marker(title)
+    body = f"{mark}\n{text}"
     for attempt in range(1, _TRIES + 1):
         try:
-            number = next((number for number, found in comments.own() if found.lstrip().startswith(hidden)), None)
+            number = next((number for number, old_text in comments.own() if old_text.lstrip().startswith(mark)), None)
             return comments.create(body) if number is None else comments.update(number, body)
         except ForgeError as error:
             if not error.is_passing or attempt == _TRIES:

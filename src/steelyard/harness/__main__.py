@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from steelyard.harness.arguments import separated
+from steelyard.harness.arguments import split_arguments
 from steelyard.harness.driven import respond
 from steelyard.harness.faults import DONE, complain
 from steelyard.harness.suite import Files, Statement
@@ -32,24 +32,24 @@ class _UsageError(Exception):
 
 def main(command_line: list[str]) -> int:
     """Do what the command line says; return the exit status."""
-    arguments, own = separated(command_line)
-    if not arguments and ("-h" in own or "--help" in own):
+    arguments, user_arguments = split_arguments(command_line)
+    if not arguments and ("-h" in user_arguments or "--help" in user_arguments):
         print(_HELP, end="")
         return DONE
-    sys.argv[1:] = own  # so that bench files which read the arguments see the same in each call
+    sys.argv[1:] = user_arguments  # so that bench files which read the arguments see the same in each call
     try:
-        suite = _suite(own)
+        suite = _suite(user_arguments)
     except _UsageError as error:
         return complain(f"{error}; see --help")
     if arguments:
         return respond(arguments, suite)
     from steelyard.harness.interactive import show
 
-    return show(suite, own)
+    return show(suite, user_arguments)
 
 
-def _suite(own: list[str]) -> Suite:
-    options, paths = _read(own)
+def _suite(user_arguments: list[str]) -> Suite:
+    options, paths = _parse_options(user_arguments)
     if "--timeit" in options:
         if paths:
             raise _UsageError(f"--timeit takes one statement, and {paths[0]!r} stands beside it")
@@ -61,20 +61,20 @@ def _suite(own: list[str]) -> Suite:
     return Files(paths)
 
 
-def _read(own: list[str]) -> tuple[dict[str, str], list[str]]:
+def _parse_options(user_arguments: list[str]) -> tuple[dict[str, str], list[str]]:
     """Return options and paths; not by argparse: it would add a third to the time that each launch needs to start."""
     options: dict[str, str] = {}
     paths: list[str] = []
-    left = iter(own)
-    for argument in left:
+    remaining = iter(user_arguments)
+    for argument in remaining:
         option, equals, value = argument.partition("=")
         if argument == "--":
-            paths += left
+            paths += remaining
         elif option in _OPTIONS:
-            given = value if equals else next(left, None)
-            if given is None:
+            value_given = value if equals else next(remaining, None)
+            if value_given is None:
                 raise _UsageError(f"{option} needs a value")
-            options[option] = given
+            options[option] = value_given
         elif argument.startswith("-"):
             raise _UsageError(f"there is no option {argument!r}")
         else:

@@ -17,7 +17,7 @@ _MOST = {"loops": 2**53, "before": 2**53, "samples": 10_000, "seed": 2**64 - 1, 
 _LEAST = {"loops": 1, "before": 1, "samples": 1, "seed": 0, "fd": 0, "lockstep": 0}
 
 
-_REPEATED = ("before", "each")
+_REPEATABLE = ("before", "each")
 
 
 class ArgumentError(Exception):
@@ -67,28 +67,28 @@ class Turned:
         return Request(self.name, self.loops, self.samples, self.seed, partner=partner)
 
 
-def separated(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+def split_arguments(command_line: Iterable[str]) -> tuple[dict[str, str], list[str]]:
     """Return the unchecked values of the protocol's arguments by their keys, and the user's own arguments.
 
     `before` and `each` may be given more than once: their values are joined as lines, as no name has a line break.
     """
     arguments: dict[str, str] = {}
-    own: list[str] = []
+    others: list[str] = []
     for argument in command_line:
         if argument.startswith(PREFIX):
             key, _, value = argument[len(PREFIX) :].partition("=")
-            arguments[key] = f"{arguments[key]}\n{value}" if key in _REPEATED and key in arguments else value
+            arguments[key] = f"{arguments[key]}\n{value}" if key in _REPEATABLE and key in arguments else value
         else:
-            own.append(argument)
-    return arguments, own
+            others.append(argument)
+    return arguments, others
 
 
 def descriptor(arguments: dict[str, str]) -> int:
     """Return the response's descriptor, which executed programs do not inherit; raises ArgumentError without one."""
-    return _kept_from_children("fd", _number(arguments, "fd"))
+    return _not_inherited("fd", _number(arguments, "fd"))
 
 
-def _kept_from_children(key: str, fd: int) -> int:
+def _not_inherited(key: str, fd: int) -> int:
     try:
         os.set_inheritable(fd, False)
     except OSError as error:
@@ -100,48 +100,48 @@ def request(arguments: dict[str, str]) -> Request:
     """Return what is wanted; raises ArgumentError if that is unclear, or in a version that is not spoken here."""
     version = arguments.get("protocol")
     if version != str(VERSION):
-        said = "is missing" if version is None else f"asks for {version!r}"
-        raise ArgumentError(f"--steelyard-protocol {said}: this harness speaks version {VERSION}")
+        problem = "is missing" if version is None else f"asks for {version!r}"
+        raise ArgumentError(f"--steelyard-protocol {problem}: this harness speaks version {VERSION}")
     if sum(key in arguments for key in ("list", "run", "each")) != 1:
         raise ArgumentError("say one of --steelyard-list, --steelyard-run=NAME and --steelyard-each=...")
     if "list" in arguments:
         return Request(None)
     if "each" in arguments:
-        return _each(arguments)
+        return _request_of_each(arguments)
     seed = _number(arguments, "seed") if "seed" in arguments else 0
-    before = [_earlier(line) for line in arguments["before"].split("\n")] if "before" in arguments else []
+    before = [_parse_earlier(line) for line in arguments["before"].split("\n")] if "before" in arguments else []
     samples = _number(arguments, "samples")
-    partner = _partner(arguments["lockstep"], samples) if "lockstep" in arguments else None
+    partner = _parse_partner(arguments["lockstep"], samples) if "lockstep" in arguments else None
     return Request(arguments["run"], _number(arguments, "loops"), samples, seed, before, partner)
 
 
-def _each(arguments: dict[str, str]) -> Request:
-    found = Request(None)
-    found.each = [_turned(line) for line in arguments["each"].split("\n")]
-    if any(one.orders for one in found.each):
-        found.socket = _kept_from_children("lockstep", _number(arguments, "lockstep"))
-    return found
+def _request_of_each(arguments: dict[str, str]) -> Request:
+    wanted = Request(None)
+    wanted.each = [_parse_turned(line) for line in arguments["each"].split("\n")]
+    if any(turned.orders for turned in wanted.each):
+        wanted.socket = _not_inherited("lockstep", _number(arguments, "lockstep"))
+    return wanted
 
 
-def _turned(value: str) -> Turned:
+def _parse_turned(value: str) -> Turned:
     loops, samples, seed, orders, name = (*value.split(":", 4), *[""] * 4)[:5]
     numbers = {"loops": loops, "samples": samples, "seed": seed}
-    found = Turned(name, _number(numbers, "loops"), _number(numbers, "samples"), _number(numbers, "seed"), orders)
-    if found.orders and (len(orders) != found.samples or orders.strip("01")):
+    turned = Turned(name, _number(numbers, "loops"), _number(numbers, "samples"), _number(numbers, "seed"), orders)
+    if turned.orders and (len(orders) != turned.samples or orders.strip("01")):
         raise ArgumentError(f"--steelyard-each={value[:40]}: its orders have to be a 0 or 1 for each sample")
-    return found
+    return turned
 
 
-def _partner(value: str, samples: int) -> Partner:
+def _parse_partner(value: str, samples: int) -> Partner:
     from steelyard.harness.partner import Partner
 
     fd, _, orders = value.partition(":")
     if len(orders) != samples or orders.strip("01"):
         raise ArgumentError(f"--steelyard-lockstep={value[:40]}: it has to be FD:ORDERS, a 0 or 1 for each sample")
-    return Partner(_kept_from_children("lockstep", _number({"lockstep": fd}, "lockstep")), orders)
+    return Partner(_not_inherited("lockstep", _number({"lockstep": fd}, "lockstep")), orders)
 
 
-def _earlier(value: str) -> tuple[str, int]:
+def _parse_earlier(value: str) -> tuple[str, int]:
     loops, _, name = value.partition(":")
     return name, _number({"before": loops}, "before")
 

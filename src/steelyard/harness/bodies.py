@@ -60,11 +60,11 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
             yield _work(function, call, values, stage, draw, collect=declaration.gc)
             return
         taken = {name: values[name] for name in Signature(function).taken(values, 0)}
-        step = _steps(function, taken, stage)
+        step = _stepper(function, taken, stage)
         body = step()
         if not callable(body):
-            what = "nothing" if body is _NOTHING else f"{body!r:.60}"
-            raise BodyError(f"{declaration.name}() yields {what}: it has to yield the function to measure")
+            shown = "nothing" if body is _NOTHING else f"{body!r:.60}"
+            raise BodyError(f"{declaration.name}() yields {shown}: it has to yield the function to measure")
         yield _work(body, ", ".join(leading), {}, stage, draw, collect=declaration.gc)
         if step() is not _NOTHING:
             raise BodyError(f"{declaration.name}() yields twice: what stands behind its yield is the tear-down")
@@ -90,11 +90,11 @@ def _work(
     collect: bool,
 ) -> Work:
     if kind(body) & (GENERATOR | ASYNC_GENERATOR):
-        called = getattr(body, "__name__", "f")
-        way_out = f", as in lambda: list({called}())" if kind(body) & GENERATOR else ""
+        function_name = getattr(body, "__name__", "f")
+        way_out = f", as in lambda: list({function_name}())" if kind(body) & GENERATOR else ""
         raise BodyError(
-            f"{called}() is a generator: a call of it runs nothing of its code, so that only making it would be timed; "
-            f"measure what runs through it{way_out}"
+            f"{function_name}() is a generator: a call of it runs nothing of its code, so that only making it would be "
+            f"timed; measure what runs through it{way_out}"
         )
     asynchronous = bool(kind(body) & COROUTINE)
     if asynchronous:
@@ -114,7 +114,7 @@ def _draw(inputs: Callable[..., Any] | None, values: dict[str, Any], seed: int) 
     return lambda: make(random, **taken)
 
 
-def _steps(function: Callable[..., Any], values: dict[str, Any], stage: _Stage) -> Callable[[], Any]:
+def _stepper(function: Callable[..., Any], values: dict[str, Any], stage: _Stage) -> Callable[[], Any]:
     """Return a function that runs on to the next yield and returns its value; the generator is closed at the end."""
     if not kind(function) & ASYNC_GENERATOR:
         generator: Generator[Any] = function(**values)
@@ -122,7 +122,7 @@ def _steps(function: Callable[..., Any], values: dict[str, Any], stage: _Stage) 
         return lambda: next(generator, _NOTHING)
     stage.event_loop()  # opened before the generator, whose closing needs it
     asynchronous: AsyncGenerator[Any] = function(**values)
-    stage.callback(lambda: stage.run(_closed(asynchronous)))
+    stage.callback(lambda: stage.run(_close(asynchronous)))
     return lambda: stage.run(_next(asynchronous))
 
 
@@ -130,5 +130,5 @@ async def _next(generator: AsyncGenerator[Any]) -> Any:
     return await anext(generator, _NOTHING)
 
 
-async def _closed(generator: AsyncGenerator[Any]) -> None:
+async def _close(generator: AsyncGenerator[Any]) -> None:
     await generator.aclose()

@@ -107,28 +107,28 @@ def bench(
 def _name(function: Callable[..., Any], name: str | None) -> str:
     if not callable(function):
         raise TypeError(f"bench() takes a function, and this is {function!r}")
-    found = name if name is not None else getattr(function, "__name__", None)
-    if not isinstance(found, str):
+    chosen_name = name if name is not None else getattr(function, "__name__", None)
+    if not isinstance(chosen_name, str):
         raise TypeError(f"bench() of {function!r} needs a name: bench(name=...)")
-    return found
+    return chosen_name
 
 
 def _values(params: dict[str, Iterable[Any]]) -> dict[str, tuple[Any, ...]]:
     for name, values in params.items():
         if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
             raise TypeError(f"bench({name}={values!r}): a parameter is given as the list of its values")
-    found = {name: tuple(values) for name, values in params.items()}
-    for name, given in found.items():
-        if not given:
+    values_by_name = {name: tuple(values) for name, values in params.items()}
+    for name, values_given in values_by_name.items():
+        if not values_given:
             raise TypeError(f"bench({name}=[]) has no value, so there is nothing to run")
-    return found
+    return values_by_name
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    found = (tags,) if isinstance(tags, str) else tuple(tags)
-    if not all(isinstance(tag, str) for tag in found):
+    tag_tuple = (tags,) if isinstance(tags, str) else tuple(tags)
+    if not all(isinstance(tag, str) for tag in tag_tuple):
         raise TypeError(f"bench(tags={tags!r}): tags are text")
-    return found
+    return tag_tuple
 
 
 def _place(function: Callable[..., Any], frame: FrameType) -> tuple[str, int]:
@@ -136,8 +136,8 @@ def _place(function: Callable[..., Any], frame: FrameType) -> tuple[str, int]:
     caller: FrameType | None = frame
     while caller is not None and caller.f_code.co_filename not in bench_files:
         caller = caller.f_back
-    found = frame if caller is None else caller
+    declaring_frame = frame if caller is None else caller
     code: CodeType | None = getattr(function, "__code__", None)
-    if code is not None and code.co_filename == found.f_code.co_filename:
+    if code is not None and code.co_filename == declaring_frame.f_code.co_filename:
         return code.co_filename, code.co_firstlineno
-    return found.f_code.co_filename, found.f_lineno
+    return declaring_frame.f_code.co_filename, declaring_frame.f_lineno

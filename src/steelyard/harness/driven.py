@@ -24,7 +24,7 @@ def respond(arguments: dict[str, str], suite: Suite) -> int:
     except ArgumentError as error:
         return complain(str(error))
     response = Response(fd, before=True)
-    status = _status(suite, response, lambda: _follow(request(arguments), suite, response))
+    status = _run_for_status(suite, response, lambda: _fulfil(request(arguments), suite, response))
     try:
         response.send()
     except OSError as error:
@@ -32,7 +32,7 @@ def respond(arguments: dict[str, str], suite: Suite) -> int:
     return status
 
 
-def _status(suite: Suite, response: Response, follow: Callable[[], None]) -> int:
+def _run_for_status(suite: Suite, response: Response, follow: Callable[[], None]) -> int:
     try:
         follow()
     except (ArgumentError, FindError, BadNameError) as error:
@@ -47,7 +47,7 @@ def _status(suite: Suite, response: Response, follow: Callable[[], None]) -> int
     return DONE
 
 
-def _follow(wanted: Request, suite: Suite, response: Response) -> None:
+def _fulfil(wanted: Request, suite: Suite, response: Response) -> None:
     if wanted.each:
         from steelyard.harness.several import run_each
 
@@ -58,8 +58,8 @@ def _follow(wanted: Request, suite: Suite, response: Response) -> None:
             response.list(entry)
     else:
         for earlier, loops in wanted.before:
-            _samples(Request(earlier, loops, 1, wanted.seed), suite.called(earlier), suite)
-        _tell(_samples(wanted, suite.called(wanted.names[0]), suite), response)
+            _take_samples(Request(earlier, loops, 1, wanted.seed), suite.called(earlier), suite)
+        _add_samples(_take_samples(wanted, suite.called(wanted.names[0]), suite), response)
 
 
 def _run_alone(wanted: Request, entry: Entry, suite: Suite, fd: int) -> bool:
@@ -69,22 +69,22 @@ def _run_alone(wanted: Request, entry: Entry, suite: Suite, fd: int) -> bool:
     def run() -> None:
         if entry.declaration is None or not entry.declaration.gc:
             leave_shared_alone()
-        samples = _samples(wanted, entry, suite)
+        samples = _take_samples(wanted, entry, suite)
         check_alone(samples)
-        _tell(samples, response)
+        _add_samples(samples, response)
 
     response = Response(fd, before=True)
-    status = _status(suite, response, run)
+    status = _run_for_status(suite, response, run)
     response.send()
     return status == DONE
 
 
-def _tell(samples: list[Sample], response: Response) -> None:
+def _add_samples(samples: list[Sample], response: Response) -> None:
     for sample in samples:
         response.sample(sample)
 
 
-def _samples(wanted: Request, entry: Entry, suite: Suite) -> list[Sample]:
+def _take_samples(wanted: Request, entry: Entry, suite: Suite) -> list[Sample]:
     from steelyard.harness.worker import samples_of
 
     with suite.prepared(entry, wanted.seed) as work:

@@ -25,15 +25,15 @@ def complain(message: str) -> int:
 
 
 def fault(error: BaseException, files: Mapping[str, str]) -> str:
-    """Return what a benchmark did wrong, as `told` does; write its traceback, from these files on, to stderr."""
+    """Return what a benchmark did wrong, by `describe_error`; write its traceback, from these files on, to stderr."""
     if isinstance(error, BodyError):
         return str(error)
-    error.with_traceback(_from_first(error.__traceback__, files))
+    error.with_traceback(_traceback_from_user_code(error.__traceback__, files))
     sys.__excepthook__(type(error), error, error.__traceback__)
-    return told(error, files)
+    return describe_error(error, files)
 
 
-def _from_first(trace: TracebackType | None, files: Mapping[str, str]) -> TracebackType | None:
+def _traceback_from_user_code(trace: TracebackType | None, files: Mapping[str, str]) -> TracebackType | None:
     """Return a traceback from the user's code on; all of it if that is not in it."""
     first = trace
     while first is not None and first.tb_frame.f_code.co_filename not in files:
@@ -41,12 +41,12 @@ def _from_first(trace: TracebackType | None, files: Mapping[str, str]) -> Traceb
     return first or trace
 
 
-def told(error: BaseException, files: Mapping[str, str]) -> str:
+def describe_error(error: BaseException, files: Mapping[str, str]) -> str:
     """Return `bench_x.py:12: ValueError: bad`, with the innermost line in one of these files, named by their labels."""
     place = _place(error, files)
-    what = type(error).__name__
+    kind = type(error).__name__
     message = _message(error)
-    return f"{place}{what}: {message}" if message else f"{place}{what}"
+    return f"{place}{kind}: {message}" if message else f"{place}{kind}"
 
 
 def _place(error: BaseException, files: Mapping[str, str]) -> str:
@@ -62,7 +62,7 @@ def _place(error: BaseException, files: Mapping[str, str]) -> str:
     return place
 
 
-def _lacks_a_name(error: BaseException) -> bool:
+def _is_undefined_name(error: BaseException) -> bool:
     """Return whether the statement itself, not code that it calls, uses an undefined name."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -74,6 +74,6 @@ def _message(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return str(error.msg)
     try:
-        return f"{error} (--setup CODE runs before it)" if _lacks_a_name(error) else str(error)
+        return f"{error} (--setup CODE runs before it)" if _is_undefined_name(error) else str(error)
     except Exception:  # the text of the user's exception itself raises
         return ""

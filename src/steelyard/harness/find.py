@@ -7,7 +7,7 @@ import sys
 
 from steelyard.harness.declare import bench_files, declarations
 from steelyard.harness.entry import Entry
-from steelyard.harness.faults import told
+from steelyard.harness.faults import describe_error
 from steelyard.harness.names import bracketed, check_names, combinations
 
 TYPE_CHECKING = False
@@ -25,25 +25,25 @@ def files_of(paths: list[str]) -> dict[str, str]:
     So their names do not depend on where a work tree is. Raises FindError for a path that does not exist, and for a
     folder without bench files.
     """
-    found: list[str] = []
+    files: list[str] = []
     roots = []
     for path in map(os.path.abspath, paths):
         if os.path.isdir(path):
-            inside = sorted(_inside(path))
-            if not inside:
+            bench_files_inside = sorted(_bench_files_below(path))
+            if not bench_files_inside:
                 raise FindError(f"the folder {path!r} holds no file called bench_*.py")
             roots.append(path)
-            found += inside
+            files += bench_files_inside
         elif os.path.isfile(path):
             roots.append(os.path.dirname(path))
-            found.append(path)
+            files.append(path)
         else:
             raise FindError(f"there is no file or folder {path!r}")
     root = os.path.commonpath(roots)
-    return {os.path.relpath(file, root).replace(os.sep, "/"): file for file in found}
+    return {os.path.relpath(file, root).replace(os.sep, "/"): file for file in files}
 
 
-def _inside(folder: str) -> Iterator[str]:
+def _bench_files_below(folder: str) -> Iterator[str]:
     for here, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not _is_foreign(os.path.join(here, name))]
         yield from (os.path.join(here, name) for name in files if name.startswith("bench_") and name.endswith(".py"))
@@ -59,12 +59,12 @@ def _is_foreign(folder: str) -> bool:
 def entries_of(files: dict[str, str]) -> list[Entry]:
     """Return all benchmarks of these files, in their order; raises FindError, and BadNameError for invalid names."""
     bench_files.update(files.values())
-    found = [entry for label, file in files.items() for entry in _entries(label, file)]
-    check_names(entry.name for entry in found)
-    return found
+    entries = [entry for label, file in files.items() for entry in _entries(label, file)]
+    check_names(entry.name for entry in entries)
+    return entries
 
 
-def entry_called(name: str, files: dict[str, str]) -> Entry:
+def find_entry(name: str, files: dict[str, str]) -> Entry:
     """Return the benchmark of this name, loading only its own file.
 
     Raises FindError if there is none, and BadNameError if there are two.
@@ -72,10 +72,10 @@ def entry_called(name: str, files: dict[str, str]) -> Entry:
     bench_files.update(files.values())
     for label, file in files.items():
         if name.startswith(f"{label}::"):
-            found = [entry for entry in _entries(label, file) if entry.name == name]
-            check_names(entry.name for entry in found)
-            if found:
-                return found[0]
+            matching = [entry for entry in _entries(label, file) if entry.name == name]
+            check_names(entry.name for entry in matching)
+            if matching:
+                return matching[0]
     raise FindError(f"no benchmark is called {name!r}")
 
 
@@ -94,7 +94,7 @@ def _entries(label: str, file: str) -> Iterator[Entry]:
                 )
 
 
-def _forget_neighbours_of_others(folder: str) -> None:
+def _forget_shadowed_modules(folder: str) -> None:
     """Forget modules from the folders of other bench files if `folder` has modules of the same names."""
     folders = {os.path.dirname(file) for file in bench_files} - {folder}
     if not folders:
@@ -117,7 +117,7 @@ def _load(label: str, file: str) -> None:
     if name in sys.modules:
         return  # another bench file imported it
     folder = os.path.dirname(file)
-    _forget_neighbours_of_others(folder)
+    _forget_shadowed_modules(folder)
     if folder in sys.path:
         sys.path.remove(folder)
     sys.path.insert(0, folder)
@@ -131,4 +131,4 @@ def _load(label: str, file: str) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise FindError(f"{label} cannot be loaded: {told(error, {file: label})}") from error
+        raise FindError(f"{label} cannot be loaded: {describe_error(error, {file: label})}") from error

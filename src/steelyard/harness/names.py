@@ -32,9 +32,9 @@ def _texts(name: str, values: tuple[Any, ...]) -> list[str]:
     """Return the names of a parameter's values; those with the same name are named by their numbers."""
     from collections import Counter
 
-    found = [value_text(name, number, value) for number, value in enumerate(values)]
-    often = Counter(found)
-    return [text if often[text] == 1 else f"{name}{number}" for number, text in enumerate(found)]
+    texts = [value_text(name, number, value) for number, value in enumerate(values)]
+    counts = Counter(texts)
+    return [text if counts[text] == 1 else f"{name}{number}" for number, text in enumerate(texts)]
 
 
 def value_text(name: str, number: int, value: Any) -> str:

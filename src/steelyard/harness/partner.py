@@ -27,7 +27,7 @@ class Partner:
         """Wait for the turn; to be called before a sample and whatever is prepared for it."""
         sample, orders = self._taken, self._orders
         if sample == 0:  # the first sample waits until both launches are set up
-            self._tell()
+            self._pass_turn()
             self._await()
         if not (orders[sample] == FIRST and (sample == 0 or orders[sample - 1] == SECOND)):
             self._await()
@@ -37,7 +37,7 @@ class Partner:
         sample, orders = self._taken, self._orders
         self.orders.append(None if self._fd is None else int(orders[sample]))
         if not (orders[sample] == SECOND and orders[sample + 1 : sample + 2] == FIRST):
-            self._tell()
+            self._pass_turn()
         self._taken += 1
 
     def part(self) -> None:
@@ -45,7 +45,7 @@ class Partner:
         if self._orders[-1] == FIRST:
             self._await()
 
-    def _tell(self) -> None:
+    def _pass_turn(self) -> None:
         try:
             if self._fd is not None:
                 os.write(self._fd, b"\0")

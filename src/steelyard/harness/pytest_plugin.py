@@ -63,12 +63,12 @@ class Weigh:
             self._run.measure(function, args, kwargs)
         result = function(*args, **kwargs)
         if isinstance(result, CoroutineType):
-            awaited: T = _awaited(function, result)
+            awaited: T = _await(function, result)
             return awaited
         return result
 
 
-def _awaited(function: Callable[..., Any], coroutine: CoroutineType[Any, Any, Any]) -> Any:
+def _await(function: Callable[..., Any], coroutine: CoroutineType[Any, Any, Any]) -> Any:
     import asyncio
 
     from steelyard.harness.signature import COROUTINE, kind
@@ -90,9 +90,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     """Take the protocol's arguments off the command line, as pytest does not know them, and follow them."""
     if not any(argument.startswith("--steelyard-") for argument in args):
         return (yield)
-    from steelyard.harness.pytest_run import started
+    from steelyard.harness.pytest_run import start_run
 
-    run = started(early_config, args)
+    run = start_run(early_config, args)
     early_config.pluginmanager.register(run, _RUN)
     try:
         return (yield)

@@ -9,11 +9,11 @@ from collections import Counter
 
 import pytest
 
-from steelyard.harness.arguments import ArgumentError, Request, descriptor, request, separated
+from steelyard.harness.arguments import ArgumentError, Request, descriptor, request, split_arguments
 from steelyard.harness.bodies import prepared_call
 from steelyard.harness.choosing import Choosing
 from steelyard.harness.entry import Entry
-from steelyard.harness.faults import told
+from steelyard.harness.faults import describe_error
 from steelyard.harness.names import BadNameError, check_names, value_text
 from steelyard.harness.response import Response
 from steelyard.harness.several import check_alone, leave_shared_alone, run_each
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 FIXTURE = "weigh"
 # Marks that say how a test is run, not what it is about.
-_OF_PYTEST = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
+_PYTEST_MARKS = {"filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"}
 # Plugins that would run tests in other processes or trace the body, and the arguments that turn them off.
-_QUIET = {"xdist": "-n0", "pytest_cov": "--no-cov"}
+_DISABLING_ARGUMENTS = {"xdist": "-n0", "pytest_cov": "--no-cov"}
 
 
-def started(config: pytest.Config, args: list[str]) -> Run:
+def start_run(config: pytest.Config, args: list[str]) -> Run:
     """Take the protocol's arguments out of `args` and follow them; raises pytest.UsageError if that is impossible."""
-    arguments, own = separated(args)
-    end = own.index("--") if "--" in own else len(own)
-    quiet = [argument for name, argument in _QUIET.items() if config.pluginmanager.hasplugin(name)]
-    args[:] = own[:end] + quiet + own[end:]
+    arguments, user_arguments = split_arguments(args)
+    end = user_arguments.index("--") if "--" in user_arguments else len(user_arguments)
+    quiet = [argument for name, argument in _DISABLING_ARGUMENTS.items() if config.pluginmanager.hasplugin(name)]
+    args[:] = user_arguments[:end] + quiet + user_arguments[end:]
     config.known_args_namespace.no_cov = True  # pytest-cov looks there before the arguments are parsed again
     try:
         response = _response(descriptor(arguments))
@@ -78,20 +78,20 @@ class Run(Choosing):
         if self._request is None:
             return
         with prepared_call(function, args, kwargs) as work:
-            taken = samples_of(work, self._request.loops, self._request.samples, self._request.partner)
+            samples = samples_of(work, self._request.loops, self._request.samples, self._request.partner)
         if self._is_forked:
             try:
-                check_alone(taken)
+                check_alone(samples)
             except ArgumentError as error:
                 self._response.error(str(error))
-        for sample in taken:
+        for sample in samples:
             self._response.sample(sample)
         self._done = True
 
     def broken(self, error: BaseException) -> None:
         """Report an exception that ended pytest before there was a session."""
         if not self._response.failed:
-            self._response.error(f"pytest could not start: {told(_cause(error), {})}")
+            self._response.error(f"pytest could not start: {describe_error(_cause(error), {})}")
 
     def finish(self) -> None:
         """Send the response, after everything else."""
@@ -109,7 +109,7 @@ class Run(Choosing):
         """Report a file of tests that cannot be loaded, or a test that failed."""
         if call.excinfo is not None:
             label = node.nodeid.partition("::")[0]
-            self._response.error(told(_cause(call.excinfo.value), {str(node.path): label}))
+            self._response.error(describe_error(_cause(call.excinfo.value), {str(node.path): label}))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -150,8 +150,8 @@ class Run(Choosing):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except BaseException as error:  # pytest.exit(), whatever a test does
             if not self._response.failed:
-                self._response.error(told(error, {}))
-        self._say_what_is_missing(has_failed=item.session.testsfailed > 0)
+                self._response.error(describe_error(error, {}))
+        self._report_what_is_missing(has_failed=item.session.testsfailed > 0)
         self._response.send()
         return not self._response.failed
 
@@ -176,11 +176,11 @@ class Run(Choosing):
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self._done:
             session.exitstatus = pytest.ExitCode.OK  # an empty list is a list
         elif exitstatus in (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.OK):
-            self._say_what_is_missing(has_failed=exitstatus == pytest.ExitCode.TESTS_FAILED)
+            self._report_what_is_missing(has_failed=exitstatus == pytest.ExitCode.TESTS_FAILED)
             if self._response.failed:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _say_what_is_missing(self, *, has_failed: bool) -> None:
+    def _report_what_is_missing(self, *, has_failed: bool) -> None:
         """Report what is wrong with a test that was run, unless something has been reported already."""
         if self._response.failed:
             return
@@ -213,7 +213,7 @@ def _params(item: pytest.Item) -> Iterator[tuple[str, str]]:
 
 
 def _tags(item: pytest.Item) -> list[str]:
-    return list(dict.fromkeys(mark.name for mark in item.iter_markers() if mark.name not in _OF_PYTEST))
+    return list(dict.fromkeys(mark.name for mark in item.iter_markers() if mark.name not in _PYTEST_MARKS))
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -26,8 +26,8 @@ class Response:
     def __init__(self, fd: int, *, inside: str = "", before: bool = False) -> None:
         self.fd, self._process = fd, os.getpid()
         harness = _text(_HARNESS + inside)
-        able = "".join(f', "{name}": true' for name in (*(["before"] if before else ()), "lockstep", "each"))
-        self._lines = [f'{{"steelyard": {VERSION}, "harness": {harness}, "language": "Python"{able}}}']
+        abilities = "".join(f', "{name}": true' for name in (*(["before"] if before else ()), "lockstep", "each"))
+        self._lines = [f'{{"steelyard": {VERSION}, "harness": {harness}, "language": "Python"{abilities}}}']
         self.failed = False
 
     def list(self, entry: Entry) -> None:
@@ -52,10 +52,12 @@ class Response:
             fields += f', "order": {sample.order}'
         self._lines.append(f"{{{fields}}}")
 
-    def part(self, told: dict[str, Any]) -> None:
+    def part(self, outcome: dict[str, Any]) -> None:
         """Add the outcome of one of several benchmarks: the numbers of its process, and its own response."""
-        numbers = ", ".join(f'"{name}": {"null" if n is None else n}' for name, n in told["numbers"].items())
-        self._lines.append(f'{{"numbers": {{{numbers}}}, "results": {_text(told["results"])}}}')
+        numbers = ", ".join(
+            f'"{name}": {"null" if number is None else number}' for name, number in outcome["numbers"].items()
+        )
+        self._lines.append(f'{{"numbers": {{{numbers}}}, "results": {_text(outcome["results"])}}}')
 
     def error(self, message: str) -> None:
         """Add what went wrong."""
@@ -70,6 +72,6 @@ class Response:
         """
         if os.getpid() != self._process:
             return
-        left = memoryview(("\n".join([*self._lines, '{"end": true}']) + "\n").encode())
-        while left:
-            left = left[os.write(self.fd, left) :]
+        remaining = memoryview(("\n".join([*self._lines, '{"end": true}']) + "\n").encode())
+        while remaining:
+            remaining = remaining[os.write(self.fd, remaining) :]

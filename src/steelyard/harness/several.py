@@ -36,10 +36,10 @@ def run_each(wanted: Request, fd: int, run: Callable[[Request], bool], response:
 
     Raises ArgumentError if threads run by now, as a forked process would not have them.
     """
-    if why_not := threads_that_run("the benchmarks are"):
-        raise ArgumentError(why_not)
+    if reason := threads_that_run("the benchmarks are"):
+        raise ArgumentError(reason)
     gc.collect()  # else the garbage so far would stay in every forked process
     beside = None if wanted.socket is None else Beside(wanted.socket)
-    for one in wanted.each:
-        ours, processor = beside.meet(one.orders[0]) if beside else (-1, None)
-        response.part(forked(partial(run, one.alone(ours)), fd, processor, ours))
+    for turned in wanted.each:
+        own_end, processor = beside.meet(turned.orders[0]) if beside else (-1, None)
+        response.part(forked(partial(run, turned.alone(own_end)), fd, processor, own_end))

@@ -44,33 +44,33 @@ class Signature:
         if leading > len(self._positional) and not self.any_positional:
             raise TypeError(f"{self._name}() has no place for the input: it is the first argument")
         named = {*self._positional[leading:], *self._keyword}
-        found = [name for name in params if self._takes_any or name in named]
-        for missing in sorted(self._required - {*self._positional[:leading], *found}):
+        names_taken = [name for name in params if self._takes_any or name in named]
+        for missing in sorted(self._required - {*self._positional[:leading], *names_taken}):
             if self._class and missing == "self":
                 bound = f"{self._class}().{self._name}"
                 raise TypeError(f"{self._name}() is a method, and has no object: write bench({bound}) below the class")
             raise TypeError(f"{self._name}() takes {missing!r}, which has no values: write bench({missing}=[...])")
-        return found
+        return names_taken
 
     def call(self, params: Iterable[str], leading: list[str], prefix: str) -> str:
         """Return the arguments of a call, whose variables are the parameters' names after a prefix.
 
         They are positional as far as possible, which is faster.
         """
-        left = self.taken(params, len(leading))
+        remaining = self.taken(params, len(leading))
         arguments = list(leading)
         for name in self._positional[len(leading) :]:
-            if name not in left:
+            if name not in remaining:
                 break
-            left.remove(name)
+            remaining.remove(name)
             arguments.append(prefix + name)
-        return ", ".join([*arguments, *(f"{name}={prefix}{name}" for name in left)])
+        return ", ".join([*arguments, *(f"{name}={prefix}{name}" for name in remaining)])
 
 
 def _class_of(qualified: str) -> str:
     """Return the class that a function with this qualified name is defined in; empty if it is in none."""
-    around = qualified.rpartition(".")[0].rpartition("<locals>")[2]
-    return around.removeprefix(".")
+    enclosing = qualified.rpartition(".")[0].rpartition("<locals>")[2]
+    return enclosing.removeprefix(".")
 
 
 def kind(function: Callable[..., Any]) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from steelyard.harness.entry import Entry
-from steelyard.harness.faults import STATEMENT, told
-from steelyard.harness.find import FindError, entries_of, entry_called, files_of
+from steelyard.harness.faults import STATEMENT, describe_error
+from steelyard.harness.find import FindError, entries_of, files_of, find_entry
 from steelyard.harness.loop import Text, is_empty
 from steelyard.harness.names import check_names
 
@@ -45,15 +45,15 @@ class Files:
     @property
     def files(self) -> Mapping[str, str]:
         """The labels of the files, by path."""
-        return {file: label for label, file in self._found().items()}
+        return {file: label for label, file in self._files_by_label().items()}
 
     def entries(self) -> list[Entry]:
         """Return all benchmarks of the files, in their order."""
-        return entries_of(self._found())
+        return entries_of(self._files_by_label())
 
     def called(self, name: str) -> Entry:
         """Return the benchmark of this name, loading only its file."""
-        return entry_called(name, self._found())
+        return find_entry(name, self._files_by_label())
 
     def prepared(self, entry: Entry, seed: int) -> AbstractContextManager[Work]:
         """Set a benchmark up for the context, and tear it down afterwards."""
@@ -63,7 +63,7 @@ class Files:
             raise FindError(f"{entry.name!r} was not declared")
         return prepared(entry.declaration, entry.values, seed)
 
-    def _found(self) -> dict[str, str]:
+    def _files_by_label(self) -> dict[str, str]:
         if self._files is None:
             self._files = files_of(self._paths)
         return self._files
@@ -91,7 +91,7 @@ class Statement:
             compile(text.setup, text.file, "exec", dont_inherit=True)
             compile(f"{text.setup}\n{text.body}" if text.setup else text.body, text.file, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:  # a null byte is the ValueError of Python 3.11
-            raise FindError(f"the statement does not compile: {told(error, self.files)}") from error
+            raise FindError(f"the statement does not compile: {describe_error(error, self.files)}") from error
         if is_empty(text):
             raise FindError("the statement is empty")
         check_names([self._entry.name])

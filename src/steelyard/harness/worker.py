@@ -31,7 +31,7 @@ _SCHEDSTAT = "/proc/thread-self/schedstat"
 
 # If other threads and children use more processor time than this share and this many ns, the time that this thread
 # waited for a processor is not what the body waited.
-_MOST_ELSEWHERE = 0.01
+_MOST_ELSEWHERE_SHARE = 0.01
 _LEAST_ELSEWHERE_NS = 1_000_000
 
 
@@ -74,12 +74,12 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
     """
     fd = _schedstat()
     counting = counter()
-    loop = Loop(work.text, _wanted(work, fd, counting, partner), {"__name__": "__steelyard__"})
+    loop = Loop(work.text, _wanted_parts(work, fd, counting, partner), {"__name__": "__steelyard__"})
     raw: list[tuple[int, int, bytes | None, bytes | None]] = []
     clock, begin_end = clocks.perf_counter_ns, counting or (None, None)
     turns = (None, None) if partner is None else (partner.await_turn, partner.hand_over)
     tools = (repeat, clock, clocks.thread_time_ns, os.pread, fd, *begin_end, work.draw, raw.append, *turns)
-    was_on = gc.isenabled()
+    was_enabled = gc.isenabled()
     if counting is None:  # the number of its checks would differ between counts
         let_threads_rest()
     elsewhere = _Elsewhere()
@@ -87,13 +87,13 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
     if not work.collect:
         gc.disable()
     try:
-        taken = loop.take(samples, loops, tools, work.values)
+        coroutine = loop.take(samples, loops, tools, work.values)
         if work.finish is not None:
-            work.finish(taken)
+            work.finish(coroutine)
         if partner is not None:
             partner.part()
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()
         if fd is not None:
             os.close(fd)
@@ -102,7 +102,7 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
     return [_sample(loops, *numbers, order, alone=alone) for numbers, order in zip(raw, orders, strict=False)]
 
 
-def _wanted(work: Work, fd: int | None, counting: object, partner: object) -> set[str]:
+def _wanted_parts(work: Work, fd: int | None, counting: object, partner: object) -> set[str]:
     parts = {"schedstat": fd, "counting": counting, "inputs": work.draw, "partner": partner}
     return {name for name, part in parts.items() if part is not None}
 
@@ -155,7 +155,7 @@ class _Elsewhere:
         """Return whether they worked too, and not only this thread."""
         own, everything = _own_and_all_ns()
         own, everything = own - self._own, everything - self._all
-        return everything - own > max(_MOST_ELSEWHERE * own, _LEAST_ELSEWHERE_NS)
+        return everything - own > max(_MOST_ELSEWHERE_SHARE * own, _LEAST_ELSEWHERE_NS)
 
 
 def _own_and_all_ns() -> tuple[int, int]:

@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from steelyard.history.store import Store
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.files import described
+from steelyard.model.files import describe_error
 from steelyard.model.writing import write_atomically
 
 
 def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
     """Keep a calibration in place of the machine's last one; raises MeasurementError if it cannot be written."""
-    path = _written(_path(calibration.machine, environment), calibration)
+    path = _write(_path(calibration.machine, environment), calibration)
     with suppress(OSError):
         _interrupted_path(calibration.machine, environment).unlink()
     return path
@@ -28,7 +28,7 @@ def store(calibration: Calibration, environment: Mapping[str, str]) -> Path:
 
 def store_interrupted(record: InterruptedCalibration, environment: Mapping[str, str]) -> Path:
     """Keep what was measured next to the machine's calibration, which stays; raises MeasurementError as `store`."""
-    return _written(_interrupted_path(record.machine, environment), record)
+    return _write(_interrupted_path(record.machine, environment), record)
 
 
 def to_json(record: Calibration | InterruptedCalibration) -> bytes:
@@ -36,7 +36,7 @@ def to_json(record: Calibration | InterruptedCalibration) -> bytes:
     return record.model_dump_json(indent=1).encode() + b"\n"
 
 
-def _written(path: Path, record: Calibration | InterruptedCalibration) -> Path:
+def _write(path: Path, record: Calibration | InterruptedCalibration) -> Path:
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
@@ -60,7 +60,7 @@ def load_calibration(key: str, environment: Mapping[str, str]) -> Calibration | 
         calibration = Calibration.model_validate_json(data)
     except ValidationError as error:
         raise UsageError(
-            f"the calibration {path} is damaged, or another version's ({described(error)}): "
+            f"the calibration {path} is damaged, or another version's ({describe_error(error)}): "
             "make a new one with steelyard calibrate, or remove the file"
         ) from error
     if calibration.machine != key:

@@ -68,13 +68,13 @@ class Store:
         """
         owners = trusted_owners(environment)
         passed_over: list[str] = []  # a read-only home: the records go where every process may write
-        for folder in _places(environment):
+        for folder in _state_folders(environment):
             if (refusal := _refusal(folder, owners)) is None:
                 return cls(folder, now, passed_over=passed_over)
             passed_over.append(f"{folder} {refusal}")
         passed_over = passed_over or ["neither XDG_STATE_HOME nor HOME names a folder"]
         try:
-            temporary = _temporary(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}")
+            temporary = _temporary_folder(Path(tempfile.gettempdir()) / f"steelyard-{os.getuid()}")
             return cls(temporary, now, passed_over=passed_over)
         except OSError as error:
             raise UsageError("no folder can be written to keep the record in: set XDG_STATE_HOME") from error
@@ -91,7 +91,7 @@ class Store:
 
     def latest(self) -> Path:
         """Return what was measured last, a record or a journal; raises UsageError if there is none."""
-        kept = self._mine() or self._kept()
+        kept = self._own_records() or self._all_records()
         if not kept:
             why = "".join(f"; {place}" for place in self._passed_over)
             raise UsageError(f"nothing has been measured yet (no record in {self.folder}{why}): name a file")
@@ -99,7 +99,7 @@ class Store:
 
     def records(self) -> list[Path]:
         """Return all records and journals that are kept without being asked for, the latest measured first."""
-        return [kept.path for kept in reversed(self._mine() or self._kept())]
+        return [kept.path for kept in reversed(self._own_records() or self._all_records())]
 
     def named(self, name: str) -> Path:
         """Return where the run of that name is, or would be, kept; raises UsageError for an invalid name."""
@@ -128,13 +128,13 @@ class Store:
         invalid name, and for a time that several records have.
         """
         places = (self.named(str(path)), *(self.folder / f"{path}{end}" for end in ("", ".json.gz", ".json", _JOURNAL)))
-        found = [kept for kept in places if kept.is_file()][:1] or self._of_time(str(path))
-        if len(found) > 1:
-            names = ", ".join(kept.name for kept in found[:10])
-            raise UsageError(f"{path} begins the names of {len(found)} records: give more of one, of {names}")
-        return found[0] if found else path
+        matches = [kept for kept in places if kept.is_file()][:1] or self._records_of_time(str(path))
+        if len(matches) > 1:
+            names = ", ".join(kept.name for kept in matches[:10])
+            raise UsageError(f"{path} begins the names of {len(matches)} records: give more of one, of {names}")
+        return matches[0] if matches else path
 
-    def _of_time(self, text: str) -> list[Path]:
+    def _records_of_time(self, text: str) -> list[Path]:
         return [path for path in self.records() if path.name.startswith(text)] if _TIME.match(text) else []
 
     def baselines(self) -> list[Path]:
@@ -172,34 +172,34 @@ class Store:
         """
         with suppress(OSError):
             os.utime(newest)  # by the clock of the disk, which may be another machine's
-            mine = self._mine()
-            _set_back(mine, newest)
+            mine = self._own_records()
+            _set_back_times(mine, newest)
             for kept in mine:
                 if stat.S_IMODE(kept.found.st_mode) & 0o077:
                     with suppress(OSError):
                         kept.path.chmod(0o600)
-            self._close()
+            self._close_to_others()
             _prune([kept.path for kept in mine if kept.path != newest], KEPT - 1)
 
-    def _close(self) -> None:
+    def _close_to_others(self) -> None:
         """Keep others out of the folder if it is ours, unless its sticky bit says that it is shared."""
-        found = self.folder.stat()
-        if found.st_uid == os.geteuid() and found.st_mode & 0o077 and not found.st_mode & stat.S_ISVTX:
+        status = self.folder.stat()
+        if status.st_uid == os.geteuid() and status.st_mode & 0o077 and not status.st_mode & stat.S_ISVTX:
             self.folder.chmod(0o700)
 
-    def _mine(self) -> list[_Kept]:
-        return [kept for kept in self._kept() if kept.found.st_uid == os.geteuid()]
+    def _own_records(self) -> list[_Kept]:
+        return [kept for kept in self._all_records() if kept.found.st_uid == os.geteuid()]
 
-    def _kept(self) -> list[_Kept]:
+    def _all_records(self) -> list[_Kept]:
         """Return the records and journals that are regular files, the newest last."""
-        kept = []
+        records = []
         for path in self.folder.iterdir():
             if _NAME.fullmatch(path.name):
                 with suppress(FileNotFoundError):  # it was removed meanwhile
-                    found = path.lstat()
-                    if stat.S_ISREG(found.st_mode):
-                        kept.append(_Kept(found.st_mtime_ns, path, found))
-        return sorted(kept)
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode):
+                        records.append(_Kept(status.st_mtime_ns, path, status))
+        return sorted(records)
 
 
 def is_name(text: str) -> bool:
@@ -212,7 +212,7 @@ def name_of(baseline: Path) -> str:
     return baseline.name.removesuffix(_RECORD)
 
 
-def _set_back(kept: list[_Kept], newest: Path) -> None:
+def _set_back_times(kept: list[_Kept], newest: Path) -> None:
     """Set the times of all that seem to be later than `newest` back to before it, in their order."""
     limit_ns = newest.stat().st_mtime_ns
     for later in reversed(kept):
@@ -242,7 +242,7 @@ def _remove_unless_written(journal: Path) -> None:
         os.close(file)
 
 
-def _places(environment: Mapping[str, str]) -> Iterator[Path]:
+def _state_folders(environment: Mapping[str, str]) -> Iterator[Path]:
     # The XDG Base Directory Specification says to ignore relative paths.
     for name, below in (("XDG_STATE_HOME", "steelyard"), ("HOME", ".local/state/steelyard")):
         home = Path(environment.get(name, ""))
@@ -254,29 +254,29 @@ def _refusal(folder: Path, owners: Sequence[int]) -> str | None:
     """Return why nothing can be kept in a folder, which is made if it does not exist; None if it can."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
+        status = folder.stat()
     except OSError as error:
         return f"cannot be written ({error.strerror or error})"
     # A folder that users share, where only owners remove their files (chmod +t), may belong to anybody.
-    if not found.st_mode & stat.S_ISVTX:
-        if found.st_uid not in owners:
+    if not status.st_mode & stat.S_ISVTX:
+        if status.st_uid not in owners:
             return "is another user's"
-        if found.st_mode & stat.S_IWOTH:
+        if status.st_mode & stat.S_IWOTH:
             return "can be written by every user (chmod o-w)"
     return None if os.access(folder, os.W_OK) else "cannot be written (its permissions, or a read-only disk)"
 
 
-def _temporary(folder: Path) -> Path:
+def _temporary_folder(folder: Path) -> Path:
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
         # Anybody could make something of that name there first; only a folder of our own is trusted.
-        if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid():
             return folder
-    return _made_once(folder.parent)
+    return _make_once(folder.parent)
 
 
 @cache
-def _made_once(among: Path) -> Path:
+def _make_once(among: Path) -> Path:
     """Make a folder with an unpredictable name; the same one for as long as this process runs."""
     return Path(tempfile.mkdtemp(prefix="steelyard-", dir=among))

@@ -13,7 +13,7 @@ from steelyard.machine.readings import Tree
 # A process may give itself a name of blanks, which would leave a hole in a sentence.
 _NAMELESS = "a nameless program"
 # A line of /proc/PID/stat has up to 52 numbers and a name of 15 bytes.
-_LONGEST = 2048
+_MOST_LINE_BYTES = 2048
 # Time in programs, and in the kernel on their behalf; interrupts belong to nobody.
 WORKING = ("user", "nice", "system")
 
@@ -72,38 +72,38 @@ def read_moment(tree: Tree, seconds: float, known: Lines | None = None) -> Momen
 
 def read_processes(folder: Path, known: Lines) -> Processes:
     """Return every process that can be seen from here, including kernel threads, but not those that end meanwhile."""
-    found: dict[tuple[int, int], Process] = {}
+    processes: dict[tuple[int, int], Process] = {}
     lines: Lines = {}
     try:
         # Path would take four times as long, and this runs while launches do.
         numbers = [name for name in os.listdir(folder) if name.isdigit()]  # noqa: PTH208
     except OSError:
-        return found
+        return processes
     for number in numbers:
-        line = _read(f"{folder}/{number}/stat")
-        told = lines[line] = known[line] if line in known else _process(line)
-        if told is not None:
-            found[int(number), told[0]] = told[1]
+        line = _read_line(f"{folder}/{number}/stat")
+        entry = lines[line] = known[line] if line in known else _parse_process(line)
+        if entry is not None:
+            processes[int(number), entry[0]] = entry[1]
     known.clear()
     known.update(lines)
-    return found
+    return processes
 
 
-def _read(path: str) -> bytes:
+def _read_line(path: str) -> bytes:
     """Return the one line of a file; empty if it cannot be read."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        return os.read(file, _LONGEST)
+        return os.read(file, _MOST_LINE_BYTES)
     except OSError:
         return b""
     finally:
         os.close(file)
 
 
-def _process(line: bytes) -> tuple[int, Process] | None:
+def _parse_process(line: bytes) -> tuple[int, Process] | None:
     """Return the start time and the process of a line of /proc/PID/stat.
 
     The name may contain blanks and parentheses; only numbers follow the last parenthesis.

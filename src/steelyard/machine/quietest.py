@@ -10,13 +10,13 @@ from steelyard.machine.interrupts import Source, by_processor
 from steelyard.machine.readings import CPUS, Tree
 
 # Half a second is 50 ticks of a processor.
-_APART_S = 0.5
+_INTERVAL_S = 0.5
 # Less than this counts as idle: what runs now and then may run on any processor.
-_BUSY = 0.05
+_BUSY_SHARE = 0.05
 # Slower ones, such as small cores, are of another kind; the highest rates of one kind differ by less (turbo by 5 %).
-_OF_ONE_KIND = 0.9
+_SAME_KIND_SPEED = 0.9
 # A processor with over this many times an even share of all devices' interrupts is the one that takes them.
-_UNEVEN = 1.5
+_UNEVEN_FACTOR = 1.5
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Observed:
     """What was observed of one processor."""
 
     number: int
@@ -57,16 +57,16 @@ class _Seen:
 
     def why(self, *, shares_core: bool) -> str:
         """Return what speaks for it, and what against."""
-        said = [f"{100 * self.busy:.0f} % busy over half a second"]
+        reasons = [f"{100 * self.busy:.0f} % busy over half a second"]
         if shares_core:
-            said.append(f"{100 * self.beside:.0f} % beside it on its core")
+            reasons.append(f"{100 * self.beside:.0f} % beside it on its core")
         if self.is_isolated:
-            said.append("kept free by isolcpus")
+            reasons.append("kept free by isolcpus")
         if self.takes_interrupts:
-            said.append("though it takes the devices' interrupts")
+            reasons.append("though it takes the devices' interrupts")
         if self.is_slow:
-            said.append("though it is a slow one")
-        return ", ".join(said)
+            reasons.append("though it is a slow one")
+        return ", ".join(reasons)
 
 
 def kept_free(tree: Tree = Tree()) -> set[int]:  # noqa: B008 - a frozen value
@@ -87,29 +87,33 @@ def quietest(
     """
     choices = {*allowed} - {*taken} or {*allowed}
     if len(choices) == 1:
-        is_left = len({*allowed}) > 1
-        return Choice(min(choices), f"the only one that {'no other weighing has' if is_left else 'may be used'}")
+        others_are_taken = len({*allowed}) > 1
+        return Choice(
+            min(choices), f"the only one that {'no other weighing has' if others_are_taken else 'may be used'}"
+        )
     before = _ticks(tree)
-    sleep(_APART_S)
+    sleep(_INTERVAL_S)
     after = _ticks(tree)
     if not after:
         return Choice(max(choices), "the system does not tell how busy they are")
-    seen = _seen(tree, choices, {number: _share(before.get(number, (0, 0)), ticks) for number, ticks in after.items()})
-    best = min(seen, key=_Seen.rank)
+    observed = _observe(
+        tree, choices, {number: _share(before.get(number, (0, 0)), ticks) for number, ticks in after.items()}
+    )
+    best = min(observed, key=_Observed.rank)
     return Choice(best.number, best.why(shares_core=bool(tree.siblings(best.number))))
 
 
-def _seen(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> list[_Seen]:
+def _observe(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> list[_Observed]:
     isolated, interrupts = tree.processor_list(f"{CPUS}/isolated"), by_processor(tree, Source.is_device)
     speeds = {number: _speed(tree, number) for number in choices}
     return [
-        _Seen(
+        _Observed(
             number,
             busy.get(number, 0.0),
             max((busy.get(other, 0.0) for other in tree.siblings(number)), default=0.0),
             number in isolated,
-            speeds[number] < _OF_ONE_KIND * max(speeds.values()),
-            interrupts.get(number, 0) * len(interrupts) > _UNEVEN * sum(interrupts.values()),
+            speeds[number] < _SAME_KIND_SPEED * max(speeds.values()),
+            interrupts.get(number, 0) * len(interrupts) > _UNEVEN_FACTOR * sum(interrupts.values()),
         )
         for number in sorted(choices)
     ]
@@ -117,19 +121,19 @@ def _seen(tree: Tree, choices: Collection[int], busy: Mapping[int, float]) -> li
 
 def _load(share: float) -> int:
     """Return a load in steps of a tenth, or 0 if it counts as idle."""
-    return 0 if share < _BUSY else 1 + int(10 * share)
+    return 0 if share < _BUSY_SHARE else 1 + int(10 * share)
 
 
 def _ticks(tree: Tree) -> dict[int, tuple[int, int]]:
     """Return for each processor that is on its busy ticks, including those stolen by a hypervisor, and all ticks."""
-    found = {}
+    ticks_by_processor = {}
     for line in (tree.text("proc/stat") or "").splitlines():
         name, *words = line.split()
         number = name.removeprefix("cpu")
         if number.isdigit() and len(words) >= 8 and all(word.isdigit() for word in words[:8]):
             ticks = [int(word) for word in words[:8]]  # user nice system idle iowait irq softirq steal
-            found[int(number)] = (sum(ticks) - ticks[3] - ticks[4], sum(ticks))
-    return found
+            ticks_by_processor[int(number)] = (sum(ticks) - ticks[3] - ticks[4], sum(ticks))
+    return ticks_by_processor
 
 
 def _share(before: tuple[int, int], after: tuple[int, int]) -> float:

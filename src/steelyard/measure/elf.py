@@ -33,7 +33,7 @@ def read_elf(path: Path) -> Elf | None:
             head = file.read(_HEAD_BYTES)
             if not _is_elf(head):
                 return None
-            loader = next((place for kind, *place in _segments(head) if kind == _INTERPRETER), None)
+            loader = next((extent for kind, *extent in _segments(head) if kind == _INTERPRETER), None)
             # Outside the head where patchelf has written a new one: it appends that to the file.
             name = b"" if loader is None else os.pread(file.fileno(), min(loader[1], _LONGEST_PATH), loader[0])
     except (OSError, OverflowError):
@@ -95,5 +95,5 @@ def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
         yield _number(data, entry, 4), _number(data, entry + start, word), _number(data, entry + length, word)
 
 
-def _number(data: bytes, place: int, size: int) -> int:
-    return int.from_bytes(data[place : place + size], "little" if data[5] == 1 else "big")
+def _number(data: bytes, offset: int, size: int) -> int:
+    return int.from_bytes(data[offset : offset + size], "little" if data[5] == 1 else "big")

@@ -18,14 +18,14 @@ from steelyard.model.errors import MeasurementError
 if TYPE_CHECKING:
     from steelyard.model.launch_spec import LaunchSpec
 
-_MEANT_FOR_IT = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
+_FORWARDED_SIGNALS = {signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
 # Python ignores these, and its children would inherit that.
 _IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}
 # `si_code` of a signal that no process sent: one from the terminal reaches all processes in its foreground anyway.
-_OF_THE_KERNEL = 0x80
-_KILLED = 128
+_SENT_BY_KERNEL = 0x80
+_SIGNAL_STATUS_BASE = 128
 # Another thread of this process, if there is one, may take a signal.
-_LONGEST_DEAF_S = 0.5
+_POLL_S = 0.5
 
 
 class NotFoundError(MeasurementError):
@@ -40,7 +40,7 @@ class NotExecutableError(MeasurementError):
     exit_status = 126
 
 
-def found(name: str, search_path: str | None) -> str:
+def find_command(name: str, search_path: str | None) -> str:
     """Return the path of a command; raises NotFoundError."""
     path = name if "/" in name else shutil.which(name, path=search_path)
     if path is None:
@@ -55,22 +55,22 @@ def run_in_foreground(spec: LaunchSpec) -> int:
     Of the spec only program, arguments and environment are used. Signals that a process sends to us are passed on.
     Raises NotFoundError and NotExecutableError.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _MEANT_FOR_IT | {signal.SIGCHLD})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _FORWARDED_SIGNALS | {signal.SIGCHLD})
     ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
     if ignored:  # inherited from whoever started us; the kernel would keep no exit status then
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        return _ended(_started(spec, before))
+        return _wait_for_end(_spawn(spec, before))
     finally:
         if ignored:
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         # A signal that arrived for the command as it ended must not end us.
-        while signal.sigtimedwait(_MEANT_FOR_IT, 0) is not None:
+        while signal.sigtimedwait(_FORWARDED_SIGNALS, 0) is not None:
             pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _started(spec: LaunchSpec, mask: set[int | signal.Signals]) -> int:
+def _spawn(spec: LaunchSpec, mask: set[int | signal.Signals]) -> int:
     # Some environments have variables without a name (`=C:=...`), which Python refuses to pass on.
     environment = dict(entry.partition(b"=")[::2] for entry in spec.env if not entry.startswith(b"="))
     try:
@@ -84,13 +84,13 @@ def _started(spec: LaunchSpec, mask: set[int | signal.Signals]) -> int:
         raise NotExecutableError(f"{why}; {remedy}") from error
 
 
-def _ended(pid: int) -> int:
+def _wait_for_end(pid: int) -> int:
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             code = os.waitstatus_to_exitcode(status)
-            return code if code >= 0 else _KILLED - code
-        came = signal.sigtimedwait(_MEANT_FOR_IT | {signal.SIGCHLD}, _LONGEST_DEAF_S)
-        if came is not None and came.si_signo != signal.SIGCHLD and came.si_code != _OF_THE_KERNEL:
+            return code if code >= 0 else _SIGNAL_STATUS_BASE - code
+        received = signal.sigtimedwait(_FORWARDED_SIGNALS | {signal.SIGCHLD}, _POLL_S)
+        if received is not None and received.si_signo != signal.SIGCHLD and received.si_code != _SENT_BY_KERNEL:
             with suppress(ProcessLookupError):
-                os.kill(pid, came.si_signo)
+                os.kill(pid, received.si_signo)

@@ -26,9 +26,9 @@ SEED_NAME = b"STEELYARD_HEAP_SEED"
 _MAGIC = b"STEELYH1"
 _HEADER = struct.Struct("=8s6q")
 _SLOT = struct.Struct("=6q24x2q")
-_STEP = 128
+_SLOT_BYTES = 128
 # The header and 255 slots.
-_LONGEST = 256 * _STEP
+_LONGEST_BYTES = 256 * _SLOT_BYTES
 # Allocators that programs bring along, by a text that their code contains.
 _ALLOCATORS = {b"<jemalloc>": "jemalloc", b"tcmalloc": "tcmalloc", b"mimalloc: ": "mimalloc", b"snmalloc": "snmalloc"}
 _GO = b"\xff Go buildinf:"
@@ -113,27 +113,27 @@ def read_use(folder: Path) -> HeapUse | None:
     processes = [_read(path) for path in sorted(folder.iterdir())]
     if not processes:
         return None
-    allocated, freed, moved = (sum(counts) for counts in zip(*(one.calls for one in processes), strict=True))
-    timed = any(one.samples for one in processes) or not allocated
+    allocated, freed, moved = (sum(counts) for counts in zip(*(process.calls for process in processes), strict=True))
+    timed = any(process.samples for process in processes) or not allocated
     return HeapUse(
         allocations=allocated + moved,
         frees=freed + moved,
         reallocations=moved,
-        bytes=sum(one.bytes for one in processes),
-        peak_bytes=max(one.peak_bytes for one in processes),
-        allocator_ns=max(0, sum(one.ns for one in processes)) if timed else None,
-        processes=sum(not one.forked for one in processes),
-        forked=sum(one.forked for one in processes),
+        bytes=sum(process.bytes for process in processes),
+        peak_bytes=max(process.peak_bytes for process in processes),
+        allocator_ns=max(0, sum(process.ns for process in processes)) if timed else None,
+        processes=sum(not process.forked for process in processes),
+        forked=sum(process.forked for process in processes),
     )
 
 
 def _read(path: Path) -> _Process:
     try:
         with opened(path) as file:
-            data = file.read(_LONGEST)
+            data = file.read(_LONGEST_BYTES)
     except OSError:  # the program has replaced it by something else
         data = b""
-    if len(data) < 2 * _STEP or not data.startswith(_MAGIC):
+    if len(data) < 2 * _SLOT_BYTES or not data.startswith(_MAGIC):
         raise MeasurementError(
             f"the numbers of the heap are cut off ({path.name}): is there room left in the folder for temporary files, "
             "and can its files be mapped into memory? TMPDIR names another"
@@ -147,4 +147,4 @@ def _read(path: Path) -> _Process:
 
 
 def _slots(data: bytes) -> Iterator[tuple[int, ...]]:
-    return (_SLOT.unpack_from(data, place) for place in range(_STEP, len(data) - _STEP + 1, _STEP))
+    return (_SLOT.unpack_from(data, offset) for offset in range(_SLOT_BYTES, len(data) - _SLOT_BYTES + 1, _SLOT_BYTES))

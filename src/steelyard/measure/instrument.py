@@ -12,7 +12,7 @@ from steelyard.model.measured import Measured
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
-_NEEDS_SO_LONG = "If it needs longer, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
+_LONGER_HINT = "If it needs longer, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
 
 
 class Attachment(Protocol[Value_co]):
@@ -59,7 +59,7 @@ def on_processor_ns(measured: Measured) -> int:
 class Timer:
     """Leaves the launch as it is: the launch server times every launch anyway."""
 
-    when_late = f"does it wait for something? {_NEEDS_SO_LONG}"
+    when_late = f"does it wait for something? {_LONGER_HINT}"
 
     def attached(self, spec: LaunchSpec) -> AbstractContextManager[Attachment[None]]:
         """Return the launch unchanged."""

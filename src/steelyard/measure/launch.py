@@ -31,11 +31,11 @@ from steelyard.native import FOLDER
 
 SERVER = FOLDER / "steelyard-launch"
 
-_LONGEST_DEAF_MS = 500
+_POLL_MS = 500
 # The server's guard wakes a stopped server at once, unless the guard is stopped too.
-_MOST_LOOKS_STOPPED = 3_000 // _LONGEST_DEAF_MS
+_MOST_POLLS_STOPPED = 3_000 // _POLL_MS
 # Beyond the time limit of its launches: the server then has to kill them and whatever they leave behind.
-_MOST_LOOKS_LATE = 30_000 // _LONGEST_DEAF_MS
+_MOST_POLLS_LATE = 30_000 // _POLL_MS
 # What slows a processor comes and goes within a few ms: the turns of two launches that share one are short against
 # that, and long against the few us of a switch. The kernel's ticks (every 1, 3.3, 4 or 10 ms) hit both equally often,
 # as no small number of ticks spans a whole number of pairs of turns. With turns of 0.2 or 0.4 ms, ticks of 4 ms would
@@ -45,7 +45,7 @@ TURN_NS = 309_000
 # catches up with it, which would hide part of their difference. A few ms later little of that is left (docs/tandem.md).
 LEAD_NS = 5_000_000
 # In characters. Bounded because no target is reported to have used less memory than the server has.
-_LONGEST_SERIES = 128 << 10
+_LONGEST_SERIES_CHARACTERS = 128 << 10
 _CANCEL = b'{"cancel":true}\n'
 _JOURNAL = b'{"journal":true}\n'
 # By the error number with which starting a program failed.
@@ -71,24 +71,24 @@ class Launcher:
 
     def __init__(self, server: Path = SERVER) -> None:
         """Start the server; raises MeasurementError where it cannot run here."""
-        ours, theirs = socket.socketpair()
+        own_end, server_end = socket.socketpair()
         try:
-            with theirs:
+            with server_end:
                 self._process = subprocess.Popen(
-                    [server], stdin=theirs.fileno(), stdout=subprocess.DEVNULL, start_new_session=True
+                    [server], stdin=server_end.fileno(), stdout=subprocess.DEVNULL, start_new_session=True
                 )
         except OSError as error:
-            ours.close()
+            own_end.close()
             if error.filename == os.devnull:
                 raise MeasurementError(
                     f"{os.devnull} cannot be opened ({error.strerror}): have a /dev mounted"
                 ) from error
             remedy = REMEDIES.get(error.errno or 0, "reinstall steelyard")
             raise MeasurementError(f"the launch server {server} does not start ({error.strerror}); {remedy}") from error
-        self._socket = ours
+        self._socket = own_end
         self._arrivals = select.poll()
-        self._arrivals.register(ours, select.POLLIN)
-        self._replies = ours.makefile("rb")
+        self._arrivals.register(own_end, select.POLLIN)
+        self._replies = own_end.makefile("rb")
         self._in_flight = self._cancel_wanted = False
         self.waiting: Callable[[float], None] | None = None
         """Used as `waiting` for requests that have none of their own; see `launch`."""
@@ -143,12 +143,12 @@ class Launcher:
                 # The server drops a cancel for a process that has just ended, but it was meant for the whole launch.
                 if self._cancel_wanted:
                     return replace(measured, cancelled=True)
-                measured = self._followed(measured, spec)
+                measured = self._run_another(measured, spec)
             return measured
         finally:
             self._cancel_wanted = False
 
-    def _followed(self, measured: Measured, spec: LaunchSpec) -> Measured:
+    def _run_another(self, measured: Measured, spec: LaunchSpec) -> Measured:
         """Add one more process, within what the earlier ones have left of the time limit."""
         if spec.timeout_ns is None:
             return measured.followed_by(self._launch_once(spec, None))
@@ -175,11 +175,11 @@ class Launcher:
         none after it was begun. The list is empty if the launches are too many for one request, or if one without a
         frame did not end well.
         """
-        request = _fields(specs[-1], specs[-1].timeout_ns)
+        request = _spec_fields(specs[-1], specs[-1].timeout_ns)
         for spec, frame in zip(specs[-2::-1], frames[::-1], strict=True):
-            around = "null" if frame is None else json.dumps(frame._asdict())
-            request = f'{_fields(spec, spec.timeout_ns)},"then":{{"frame":{around},"request":{{{request}}}}}'
-        if len(request) > _LONGEST_SERIES:
+            frame_json = "null" if frame is None else json.dumps(frame._asdict())
+            request = f'{_spec_fields(spec, spec.timeout_ns)},"then":{{"frame":{frame_json},"request":{{{request}}}}}'
+        if len(request) > _LONGEST_SERIES_CHARACTERS:
             return []
         try:
             return _results(self._ask(request, _sum_or_none(spec.timeout_ns for spec in specs)))
@@ -207,7 +207,7 @@ class Launcher:
         and processes of the launch as a whole lost by waiting. Raises as `launch` does; nothing of either is left then.
         """
         longest_ns = _sum_or_none((first.timeout_ns, second.timeout_ns))
-        requests = [f"{{{_fields(spec, longest_ns)}}}" for spec in (first, second)]
+        requests = [f"{{{_spec_fields(spec, longest_ns)}}}" for spec in (first, second)]
         pair = f'"first":{requests[0]},"second":{requests[1]},"second_begins":{json.dumps(second_begins)}'
         lockstep = first.lockstep and second.lockstep
         turns, lead = (None, 0) if lockstep else (turn_ns, lead_ns)
@@ -227,7 +227,7 @@ class Launcher:
     def _launch_once(
         self, spec: LaunchSpec, timeout_ns: int | None, waiting: Callable[[float], None] | None = None
     ) -> Measured:
-        result = _result(self._ask(_fields(spec, timeout_ns), timeout_ns, waiting))
+        result = _result(self._ask(_spec_fields(spec, timeout_ns), timeout_ns, waiting))
         if isinstance(result, SteelyardError):
             raise result
         return result
@@ -272,18 +272,18 @@ class Launcher:
     def _receive(self, longest_ns: int | None = None, waiting: Callable[[float], None] | None = None) -> Any:
         late = stopped = 0
         # A signal that arrives just before a blocking call is handled only when that returns, so it does now and then.
-        while not self._arrivals.poll(_LONGEST_DEAF_MS):
+        while not self._arrivals.poll(_POLL_MS):
             # Polls are counted, not seconds: this process may have been stopped as well.
             late += 1
             if waiting is not None:
-                waiting(late * _LONGEST_DEAF_MS / 1000)
+                waiting(late * _POLL_MS / 1000)
             stopped = stopped + 1 if _is_stopped(self.server_pid) else 0
-            if stopped > _MOST_LOOKS_STOPPED:
+            if stopped > _MOST_POLLS_STOPPED:
                 raise ServerLostError(
                     f"the launch server (process {self.server_pid}) was stopped by a signal and does not go on: "
                     "find out what stops it, and start again"
                 )
-            if longest_ns is not None and (late - _MOST_LOOKS_LATE) * _LONGEST_DEAF_MS * 1_000_000 > longest_ns:
+            if longest_ns is not None and (late - _MOST_POLLS_LATE) * _POLL_MS * 1_000_000 > longest_ns:
                 raise ServerLostError(
                     f"the launch server (process {self.server_pid}) does not answer: is this machine out of memory, "
                     "or a command waiting for a disk that is gone?"
@@ -305,9 +305,9 @@ def _is_stopped(pid: int) -> bool:
     return stat.rpartition(b") ")[2][:1] in (b"T", b"t")
 
 
-def _sum_or_none(numbers: Iterable[int | None]) -> int | None:
-    known = [*numbers]
-    return None if None in known else sum(number for number in known if number is not None)
+def _sum_or_none(limits: Iterable[int | None]) -> int | None:
+    all_limits = [*limits]
+    return None if None in all_limits else sum(limit for limit in all_limits if limit is not None)
 
 
 def _server_ended() -> MeasurementError:
@@ -330,7 +330,7 @@ def _text(data: bytes | None) -> str:
 
 
 # The fields that are the same in every launch of a command, and how each is written.
-_UNDRAWN: dict[str, Callable[[Any], str]] = {
+_UNDRAWN_WRITERS: dict[str, Callable[[Any], str]] = {
     "program": _text,
     "argv": lambda words: f"[{','.join(map(_text, words))}]",
     "cwd": _text,
@@ -343,18 +343,20 @@ _UNDRAWN: dict[str, Callable[[Any], str]] = {
     "results": json.dumps,
     "leaves_running": json.dumps,
 }
-_undrawn_of = attrgetter(*_UNDRAWN)
+_undrawn_values = attrgetter(*_UNDRAWN_WRITERS)
 
 
-def _fields(spec: LaunchSpec, timeout_ns: int | None) -> str:
+def _spec_fields(spec: LaunchSpec, timeout_ns: int | None) -> str:
     env = ",".join(map(_text, spec.env))
-    pages = json.dumps(spec.mapping_pages)
-    return f'{_undrawn(*_undrawn_of(spec))},"timeout_ns":{json.dumps(timeout_ns)},"mapping_pages":{pages},"env":[{env}]'
+    pages, undrawn = json.dumps(spec.mapping_pages), _undrawn_fields(*_undrawn_values(spec))
+    return f'{undrawn},"timeout_ns":{json.dumps(timeout_ns)},"mapping_pages":{pages},"env":[{env}]'
 
 
 @lru_cache(maxsize=64)
-def _undrawn(*values: Any) -> str:
-    return ",".join(f'"{name}":{write(value)}' for (name, write), value in zip(_UNDRAWN.items(), values, strict=True))
+def _undrawn_fields(*values: Any) -> str:
+    return ",".join(
+        f'"{name}":{write(value)}' for (name, write), value in zip(_UNDRAWN_WRITERS.items(), values, strict=True)
+    )
 
 
 def _results(reply: Any) -> list[Measured | UsageError | MeasurementError]:

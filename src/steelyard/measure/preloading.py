@@ -66,9 +66,9 @@ def _is_of_another_machine(elf: Elf, library: Path) -> bool:
 def _is_privileged(program: Path) -> bool:
     """Return whether the kernel gives a program more rights than its user has: the loader then ignores preloads."""
     try:
-        found = program.stat()
-        other_user = found.st_mode & stat.S_ISUID and found.st_uid != os.getuid()
-        other_group = found.st_mode & stat.S_ISGID and found.st_gid != os.getgid()
+        status = program.stat()
+        other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.getuid()
+        other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getgid()
         capable = os.getuid() != 0 and "security.capability" in os.listxattr(program)
     except OSError:
         return False

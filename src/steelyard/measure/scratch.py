@@ -85,9 +85,9 @@ def sweep() -> None:
 
 
 def _remove_if_left(path: Path) -> None:
-    found = path.lstat()
-    is_ours = (found.st_uid, found.st_mode) == (os.getuid(), stat.S_IFDIR | _MODE)
-    if not is_ours or time.time() - found.st_ctime < _UNLOCKED_S:
+    status = path.lstat()
+    is_ours = (status.st_uid, status.st_mode) == (os.getuid(), stat.S_IFDIR | _MODE)
+    if not is_ours or time.time() - status.st_ctime < _UNLOCKED_S:
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:

@@ -81,7 +81,7 @@ def begin_account(file: Path) -> None:
     file.write_bytes(_NUMBERS.pack(_MAGIC, *[0] * 7))
 
 
-def under_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
+def preload_still_clock(spec: LaunchSpec, account: Path) -> LaunchSpec:
     """Return the launch with the library preloaded; raises MeasurementError if the library's path rules that out."""
     return preloaded(spec, CLOCK, {FILE_NAME: os.fsencode(account)})
 
@@ -109,4 +109,4 @@ def standing_still(spec: LaunchSpec) -> Iterator[tuple[LaunchSpec, Path]]:
             account = lasting.enter_context(scratch_folder("clock")) / "account"
             begin_account(account)
         is_harmful = is_of_musl(Path(os.fsdecode(spec.program)))
-        yield (spec if is_harmful else under_still_clock(spec, account)), account
+        yield (spec if is_harmful else preload_still_clock(spec, account)), account

@@ -25,13 +25,13 @@ from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 if TYPE_CHECKING:
     import psutil
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_CHILD_SUBREAPER = 36
 # Runs its arguments as a command, beside a guard that is no child of it. The guard kills the group once our end of the
 # pipe is closed, which also happens when we are killed.
 _GUARDED = 'exec 3<&0 </dev/null; ( (cat >/dev/null; kill -9 0) <&3 & ); exec 3<&-; exec "$@"'
 # Seconds between two checks for an interrupt, and seconds to wait for killed processes to end.
-_STEP_S, _LONGEST_KILL_S = 0.05, 5.0
+_POLL_S, _LONGEST_KILL_S = 0.05, 5.0
 
 
 @dataclass(frozen=True)
@@ -73,22 +73,24 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False) -> list[End
     with ExitStack() as leaving:
         is_interrupted = leaving.enter_context(_interruptible())
         if is_tidied:
-            leaving.enter_context(_orphans_killed())
+            leaving.enter_context(_killing_orphans())
         running: list[_Running] = []
         leaving.callback(_kill_all, running)
         for command in commands:
             running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
-        while [one for one in running if not one.has_ended()]:  # a list, so that every one is asked
-            if is_interrupted() or any(one.has_failed() for one in running):
+        while [
+            command_run for command_run in running if not command_run.has_ended()
+        ]:  # a list, so that every one is asked
+            if is_interrupted() or any(command_run.has_failed() for command_run in running):
                 break
         if is_interrupted():  # perhaps just as the last one ended
             raise InterruptedBeforeStart
-        return [one.ended() for one in running]
+        return [command_run.ended() for command_run in running]
 
 
 def _kill_all(running: Sequence[_Running]) -> None:
-    for one in running:
-        one.kill()
+    for command_run in running:
+        command_run.kill()
 
 
 class _Running:
@@ -104,7 +106,7 @@ class _Running:
                 ["/bin/sh", "-c", _GUARDED, "sh", *command.argv] if is_guarded else command.argv,
                 cwd=command.folder,
                 env=dict(command.environment),
-                stdin=_pipe_to_us(leaving) if is_guarded else subprocess.DEVNULL,
+                stdin=_pipe_to_self(leaving) if is_guarded else subprocess.DEVNULL,
                 stdout=log or self._out,
                 stderr=log or self._err,
                 start_new_session=True,
@@ -116,7 +118,7 @@ class _Running:
     def has_ended(self) -> bool:
         """Wait a moment for it; return whether it has ended or its time is up."""
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_STEP_S)
+            self._process.wait(_POLL_S)
         self._is_late = self._is_late or (
             self._process.returncode is None
             and self._timeout_s is not None
@@ -141,7 +143,7 @@ class _Running:
         return Ended(None if self._is_late else self._process.returncode, out, err, self._is_late)
 
 
-def _pipe_to_us(leaving: ExitStack) -> int:
+def _pipe_to_self(leaving: ExitStack) -> int:
     """Return the reading end of a pipe that nobody writes to and whose writing end only this process has."""
     reading, writing = os.pipe()
     for end in (reading, writing):
@@ -164,24 +166,24 @@ def _interruptible() -> Iterator[Callable[[], bool]]:
 
     On any thread but the main one Python allows no handlers, so nothing is noted.
     """
-    came: list[int] = []
+    signals_seen: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is signal's
-        came.append(number)
+        signals_seen.append(number)
 
-    before = {}
-    for number in _ENDING if current_thread() is main_thread() else ():
+    handlers_before = {}
+    for number in _ENDING_SIGNALS if current_thread() is main_thread() else ():
         if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: not set by Python, so not restorable
-            before[number] = signal.signal(number, note)
+            handlers_before[number] = signal.signal(number, note)
     try:
-        yield lambda: bool(came)
+        yield lambda: bool(signals_seen)
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers_before.items():
             signal.signal(number, handler)
 
 
 @contextmanager
-def _orphans_killed() -> Iterator[None]:
+def _killing_orphans() -> Iterator[None]:
     """Kill at the end whatever was started meanwhile and still runs, including daemons that have left their group.
 
     These become our children, on Linux only. Children in our own session are spared: another thread of this program
@@ -190,32 +192,34 @@ def _orphans_killed() -> Iterator[None]:
     import psutil
 
     ourselves = psutil.Process()
-    before = {child.pid for child in ourselves.children()}
+    pids_before = {child.pid for child in ourselves.children()}
     _adopt_orphans(1)
     try:
         yield
     finally:
-        limit = time.monotonic() + _LONGEST_KILL_S
-        while time.monotonic() < limit:
-            left = [
-                child for child in ourselves.children() if child.pid not in before and not _is_of_our_session(child)
+        deadline = time.monotonic() + _LONGEST_KILL_S
+        while time.monotonic() < deadline:
+            orphans = [
+                child
+                for child in ourselves.children()
+                if child.pid not in pids_before and not _is_in_own_session(child)
             ]
-            if not left:
+            if not orphans:
                 break
-            for child in left:
+            for child in orphans:
                 with suppress(psutil.Error):
                     for grandchild in child.children(recursive=True):
                         with suppress(psutil.Error):
                             grandchild.kill()
                     child.kill()
-            for child in left:
+            for child in orphans:
                 with suppress(OSError):
                     os.waitpid(child.pid, os.WNOHANG)
             time.sleep(0.001)
         _adopt_orphans(0)
 
 
-def _is_of_our_session(process: psutil.Process) -> bool:
+def _is_in_own_session(process: psutil.Process) -> bool:
     try:
         return os.getsid(process.pid) == os.getsid(0)
     except OSError:  # it has ended

@@ -125,7 +125,7 @@ class Bisection(Record):
     seconds: float
 
     @model_validator(mode="after")
-    def _tells_of_what_it_found(self) -> Self:
+    def _check_found(self) -> Self:
         if self.found is not None and not self.found.parents:
             raise ValueError("`found` has no parent, which it was weighed against")
         if self.several and not (self.steps and self.steps[0].compared):

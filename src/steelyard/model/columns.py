@@ -20,16 +20,16 @@ Packed: TypeAlias = "array[int] | list[Any]"
 """A packed column; if the machine could not tell some of its numbers, a list with None for these."""
 
 # Importing numpy takes a quarter of the start of a command that computes nothing, and for fewer it is no faster.
-_FEW = 1000
+_FEWEST_FOR_NUMPY = 1000
 
 
 def column_of(values: Iterable[Any]) -> Packed:
     """Pack the values into a column."""
-    found = values if isinstance(values, list) else list(values)
+    numbers = values if isinstance(values, list) else list(values)
     try:
-        return array(INTEGERS, found)
+        return array(INTEGERS, numbers)
     except (TypeError, OverflowError):
-        return found
+        return numbers
 
 
 def extended(column: Packed, values: Sequence[Any]) -> Packed:
@@ -43,7 +43,7 @@ def extended(column: Packed, values: Sequence[Any]) -> Packed:
 
 def lowest(column: array[Any]) -> float:
     """The smallest of some packed numbers, none of them NaN; infinite for none."""
-    if len(column) < _FEW or not column:
+    if len(column) < _FEWEST_FOR_NUMPY or not column:
         return min(column, default=inf)
     import numpy as np
 
@@ -52,7 +52,7 @@ def lowest(column: array[Any]) -> float:
 
 def highest(column: Packed) -> float:
     """The largest of some numbers; -1 for none."""
-    if isinstance(column, list) or len(column) < _FEW or not column:
+    if isinstance(column, list) or len(column) < _FEWEST_FOR_NUMPY or not column:
         return max(column, default=-1)
     import numpy as np
 
@@ -62,7 +62,7 @@ def highest(column: Packed) -> float:
 def are_distinct(*columns: Packed) -> bool:
     """Whether no two rows of columns of equal length are the same."""
     length = len(columns[0])
-    if length < _FEW:
+    if length < _FEWEST_FOR_NUMPY:
         return len(set(zip(*columns, strict=True))) == length
     import numpy as np
 
@@ -71,7 +71,7 @@ def are_distinct(*columns: Packed) -> bool:
     return not (table[:, 1:] == table[:, :-1]).all(axis=0).any()
 
 
-def places_of(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
+def positions_by_number(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
     """The positions in a column of each number below `count`."""
     import numpy as np
 
@@ -80,27 +80,27 @@ def places_of(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
     return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))[:count]  # one part at least
 
 
-def picked(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:
+def values_at(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:
     """The values of a column at some positions."""
     import numpy as np
 
     if isinstance(column, list):
         return column_of([column[position] for position in positions])
-    found = array(INTEGERS)
-    found.frombytes(np.frombuffer(column, dtype=np.int64)[positions].tobytes() if len(column) else b"")
-    return found
+    selected = array(INTEGERS)
+    selected.frombytes(np.frombuffer(column, dtype=np.int64)[positions].tobytes() if len(column) else b"")
+    return selected
 
 
-def packed_from(least: int) -> WrapValidator:
+def packed_integers(least: int) -> WrapValidator:
     """Validate a list of integers of at least `least` as a whole, and any other value by value; both are packed."""
 
-    def checked(told: Any, one_by_one: ValidatorFunctionWrapHandler) -> Packed:
-        if isinstance(told, list) and told[:1] == [None] and told.count(None) == len(told):
-            return list(one_by_one(told[:1])) * len(told)
-        found = column_of(told) if isinstance(told, list) else told
-        if isinstance(found, array) and found.typecode == INTEGERS and lowest(found) >= least:
-            return found
-        return column_of(one_by_one(list(told) if isinstance(told, array) else told))
+    def checked(value: Any, one_by_one: ValidatorFunctionWrapHandler) -> Packed:
+        if isinstance(value, list) and value[:1] == [None] and value.count(None) == len(value):
+            return list(one_by_one(value[:1])) * len(value)
+        column = column_of(value) if isinstance(value, list) else value
+        if isinstance(column, array) and column.typecode == INTEGERS and lowest(column) >= least:
+            return column
+        return column_of(one_by_one(list(value) if isinstance(value, array) else value))
 
     return WrapValidator(checked)
 

@@ -20,7 +20,7 @@ _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
 _STDIN: Final = "/dev/stdin"
 # For a record of 100,000 launches, 15 MB, it gives 3.1 MB in 0.16 s; level 6 gives 2.9 MB in 0.49 s, level 1 3.6 MB in
 # 0.08 s.
-_LEVEL = 4
+_COMPRESSION_LEVEL = 4
 # A weighing of a million launches is about 150 MB; a larger file is not one, and is not read into memory to find out.
 _LARGEST_BYTES = 1 << 28
 # The same million launches have 29 values each, in one list each (a line of a journal), and some may be repeated.
@@ -32,28 +32,28 @@ _MOST_LINES = 2_000_000
 # Follows the comma in ASCII, and all other punctuation of JSON but its brackets and colon.
 _DIGITS_FROM = ord("-")
 # The bytes searched at once: what the processor's caches hold.
-_STRETCH = 1 << 18
+_CHUNK_BYTES = 1 << 18
 # How long a pipe may be without a writer, and how often to look.
-_LONGEST_WAIT_S, _STEP_S = 3.0, 0.02
+_LONGEST_WAIT_S, _POLL_S = 3.0, 0.02
 
 
 def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
     """Read a file or what comes through a pipe; raises UsageError if it cannot be read, or is too large."""
-    most = largest_bytes or _LARGEST_BYTES
+    limit = largest_bytes or _LARGEST_BYTES
     try:
-        with open(path, "rb", opener=_open_at_once) as file:
+        with open(path, "rb", opener=_open_without_waiting) as file:
             mode = os.fstat(file.fileno()).st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
                 raise UsageError(f"cannot read {path}: it is no file; check the path")
-            begun = _begun(path, file.fileno()) if stat.S_ISFIFO(mode) else b""
+            first_bytes = _first_bytes(path, file.fileno()) if stat.S_ISFIFO(mode) else b""
             os.set_blocking(file.fileno(), True)
-            data = begun + file.read(most + 1)
+            data = first_bytes + file.read(limit + 1)
     except OSError as error:
         if isinstance(error, FileNotFoundError) and KEPT_NAME.fullmatch(str(path)):
             raise UsageError(f"no record of the name {path} is kept: steelyard list has the names") from error
         raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
-    if len(data) > most:
-        raise _too_large(path, most)
+    if len(data) > limit:
+        raise _too_large(path, limit)
     return data
 
 
@@ -62,7 +62,7 @@ def is_too_large(size_bytes: int) -> bool:
     return size_bytes > _LARGEST_BYTES
 
 
-def _open_at_once(path: str, flags: int) -> int:
+def _open_without_waiting(path: str, flags: int) -> int:
     # A pipe that nobody writes to would never open.
     try:
         return os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
@@ -72,10 +72,10 @@ def _open_at_once(path: str, flags: int) -> int:
         return os.dup(0)  # a socket, as Node.js uses for stdin: it cannot be opened by its name
 
 
-def _begun(path: Path, pipe: int) -> bytes:
+def _first_bytes(path: Path, pipe: int) -> bytes:
     """Return the first bytes of a pipe, once it has a writer; raises UsageError if it gets none."""
-    limit = time.monotonic() + _LONGEST_WAIT_S
-    while time.monotonic() < limit:
+    deadline = time.monotonic() + _LONGEST_WAIT_S
+    while time.monotonic() < deadline:
         try:
             if data := os.read(pipe, 1 << 16):
                 return data
@@ -83,7 +83,7 @@ def _begun(path: Path, pipe: int) -> bytes:
             return b""  # it has a writer that has not written yet
         if select.select([pipe], [], [], 0)[0]:
             return b""  # a writer came and went
-        time.sleep(_STEP_S)
+        time.sleep(_POLL_S)
     raise UsageError(f"cannot read {path}: it is a pipe that nobody writes to; check the path")
 
 
@@ -91,14 +91,14 @@ def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes
     """Return the data, unpacked if they are gzipped; raises UsageError if they are damaged or too large."""
     if not data.startswith(_GZIP_MAGIC):
         return data
-    most = largest_bytes or _LARGEST_BYTES
+    limit = largest_bytes or _LARGEST_BYTES
     try:
         unpacker = zlib.decompressobj(wbits=_AS_GZIP)
-        unpacked = unpacker.decompress(data, most)
+        unpacked = unpacker.decompress(data, limit)
     except zlib.error as error:
         raise UsageError(f"{path} is a damaged gzip file ({error}): copy it again") from error
     if unpacker.unconsumed_tail:
-        raise _too_large(path, most)
+        raise _too_large(path, limit)
     if not unpacker.eof:
         raise UsageError(f"{path} is a truncated gzip file: copy it again")
     if unpacker.unused_data:
@@ -107,15 +107,15 @@ def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes
 
 
 def _too_large(path: Path, largest_bytes: int) -> UsageError:
-    most = f"over {largest_bytes >> 20} MiB"
+    size = f"over {largest_bytes >> 20} MiB"
     if largest_bytes < _LARGEST_BYTES:
-        return UsageError(f"{path} is larger than what is read here ({most}): weigh fewer benchmarks, or fewer pairs")
-    return UsageError(f"{path} is larger than any weighing ({most}): is it the right file?")
+        return UsageError(f"{path} is larger than what is read here ({size}): weigh fewer benchmarks, or fewer pairs")
+    return UsageError(f"{path} is larger than any weighing ({size}): is it the right file?")
 
 
 def compressed(text: Iterable[bytes]) -> Iterator[bytes]:
     """Compress text as gzip does, but without a time, so that the same record gives the same bytes."""
-    packer = zlib.compressobj(level=_LEVEL, wbits=_AS_GZIP)
+    packer = zlib.compressobj(level=_COMPRESSION_LEVEL, wbits=_AS_GZIP)
     yield from map(packer.compress, text)
     yield packer.flush()
 
@@ -128,28 +128,29 @@ def gzipped(data: bytes | Iterable[bytes]) -> Iterator[bytes]:
     return whole if first.startswith(_GZIP_MAGIC) else compressed(whole)
 
 
-def plausible(path: Path, data: bytes) -> bytes:
+def require_plausible(path: Path, data: bytes) -> bytes:
     """Return the data if they may be a weighing; raises UsageError for more values than any weighing has.
 
     As Python's objects these could take many times the memory.
     """
-    most = {b",": MOST_VALUES, b"[{": MOST_LISTS, b'"': 2 * MOST_TEXTS, b"\n": _MOST_LINES}
+    limits = {b",": MOST_VALUES, b"[{": MOST_LISTS, b'"': 2 * MOST_TEXTS, b"\n": _MOST_LINES}
     # Shorter data cannot have too many, and need not import numpy.
-    counted = _counted(data, list(most)) if len(data) > min(most.values()) else {}
-    if any(number > most[one] for one, number in counted.items()):
+    counts = _count_tokens(data, list(limits)) if len(data) > min(limits.values()) else {}
+    if any(count > limits[token] for token, count in counts.items()):
         raise UsageError(f"{path} holds more values than any weighing: is it the right file?")
     return data
 
 
-def _counted(data: bytes, wanted: list[bytes]) -> dict[bytes, int]:
+def _count_tokens(data: bytes, tokens: list[bytes]) -> dict[bytes, int]:
     """Count each of some sets of characters in the data; numpy is six times as fast as `bytes.count`."""
     import numpy as np
 
-    every = np.frombuffer(data, dtype=np.uint8)
-    stretches = [every[start : start + _STRETCH] for start in range(0, len(every), _STRETCH)]
-    below = sum(int(np.count_nonzero(stretch < _DIGITS_FROM)) for stretch in stretches)
-    if below <= _MOST_LINES:  # commas, quotes and ends of lines are too few even together
-        wanted = [some for some in wanted if some[0] >= _DIGITS_FROM]
+    characters = np.frombuffer(data, dtype=np.uint8)
+    chunks = [characters[start : start + _CHUNK_BYTES] for start in range(0, len(characters), _CHUNK_BYTES)]
+    low_characters = sum(int(np.count_nonzero(chunk < _DIGITS_FROM)) for chunk in chunks)
+    if low_characters <= _MOST_LINES:  # commas, quotes and ends of lines are too few even together
+        tokens = [token for token in tokens if token[0] >= _DIGITS_FROM]
     return {
-        some: sum(int(np.count_nonzero(stretch == one)) for stretch in stretches for one in some) for some in wanted
+        token: sum(int(np.count_nonzero(chunk == character)) for chunk in chunks for character in token)
+        for token in tokens
     }

@@ -15,7 +15,7 @@ from pydantic_core import ValidationError
 
 from steelyard import __version__
 from steelyard.model.errors import LineError, NotMeasuredError, UsageError
-from steelyard.model.file_bytes import compressed, plausible, read_bytes, unpacked
+from steelyard.model.file_bytes import compressed, read_bytes, require_plausible, unpacked
 from steelyard.model.json_text import parse, pieces
 from steelyard.model.kept import FORMAT, VERSION
 from steelyard.model.ratios import with_ratios
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from steelyard.model.records import Run, Weighing
 
 # Pydantic's messages about a dataclass, and about a model, so that all parts of a record have the same messages.
-_OF_PARTS: Final = {
+_MODEL_MESSAGES: Final = {
     "Unexpected keyword argument": "Extra inputs are not permitted",
     "a dictionary or an instance of": "a valid dictionary or instance of",
 }
@@ -53,47 +53,47 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
 
 def save(record: Weighing | Run | ForeignResults, path: Path, *, private: bool = False) -> None:
     """Write a record by `write_atomically`; raises MeasurementError if that fails."""
-    write_atomically(path, as_saved(record, path), private=private)
+    write_atomically(path, record_bytes(record, path), private=private)
 
 
-def as_saved(record: Weighing | Run | ForeignResults, path: Path) -> Iterator[bytes]:
+def record_bytes(record: Weighing | Run | ForeignResults, path: Path) -> Iterator[bytes]:
     """Yield the bytes of a record's file of that name, piece by piece."""
-    fields = _dumped(record)
+    fields = _json_fields(record)
     text = pieces({"format": fields.pop("format"), "version": fields.pop("version"), **fields})
     return compressed(text) if path.suffix == ".gz" else iter(text)
 
 
-def plain_json(found: BaseModel | Sequence[BaseModel]) -> str:
+def plain_json(value: BaseModel | Sequence[BaseModel]) -> str:
     """Return what was found as the text of a JSON file.
 
     Not by pydantic's own writer, which refuses surrogates, which stand for bytes that are not UTF-8.
     """
-    told = (
-        [one.model_dump(mode="json") for one in found] if isinstance(found, Sequence) else found.model_dump(mode="json")
+    fields = (
+        [one.model_dump(mode="json") for one in value] if isinstance(value, Sequence) else value.model_dump(mode="json")
     )
-    return f"{json.dumps(told, indent=1)}\n"
+    return f"{json.dumps(fields, indent=1)}\n"
 
 
-def _dumped(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
+def _json_fields(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
     """The fields as values for JSON, except packed columns, which `pieces` writes."""
     if record.kind != "import":
         fields = record.model_dump(mode="json", exclude={"launches"})
-        return _in_order(record, {**fields, "launches": record.launches.model_dump()})
-    whole: dict[str, Any] = _as_fields(record)
-    for benchmark in whole["benchmarks"]:
+        return _in_declared_order(record, {**fields, "launches": record.launches.model_dump()})
+    imported: dict[str, Any] = _to_plain(record)
+    for benchmark in imported["benchmarks"]:
         benchmark["values"] = encoded(benchmark["values"])
-    return whole
+    return imported
 
 
-def _as_fields(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if is_dataclass(value):
-        return {name: _as_fields(one) for name, one in vars(value).items()}
+        return {name: _to_plain(inner) for name, inner in vars(value).items()}
     if isinstance(value, list) and value and is_dataclass(value[0]):
-        return list(map(_as_fields, value))
+        return list(map(_to_plain, value))
     return value
 
 
-def _in_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
+def _in_declared_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
     return {name: fields[name] for name in type(model).model_fields if name in fields}
 
 
@@ -133,17 +133,17 @@ def fields_of(path: Path, largest_bytes: int | None = None) -> Any:
         raise UsageError(
             f"cannot read {path}: No such file, and no record of that name is kept: steelyard list has the names"
         )
-    data = plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes))
+    data = require_plausible(path, unpacked(path, read_bytes(path, largest_bytes), largest_bytes))
     if not data.strip():
         raise UsageError(f"{path} is empty, and no record: steelyard list shows those that are kept")
     try:
-        return _fields(data)
+        return _parse_fields(data)
     except LineError as error:
         before = f"head -n {error.number - 1} {typed(path)} > before.journal"
         raise UsageError(f"{path} is damaged in line {error.number}; what stands before it: {before}") from error
     except (ValueError, RecursionError) as error:
         if not data.lstrip().startswith((b"{", b"[")):  # as the lines of `go test -bench`
-            raise UsageError(f"{path} is not JSON, so it is no weighing; {_taken_over(path)}") from error
+            raise UsageError(f"{path} is not JSON, so it is no weighing; {_import_hint(path)}") from error
         raise UsageError(
             f"{path} is not a weighing: it is truncated, or no JSON at all ({_first_line(error)})"
         ) from error
@@ -159,13 +159,13 @@ def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
 
             return validated(ForeignResults, fields)
         if fields.get("kind") in ("weighing", "run"):
-            return _measured(path, fields)
+            return _validated(path, fields)
         return _any_record().validate_python(fields)  # its error lists the kinds there are
     except ValidationError as error:
         raise invalid(path, fields, error) from error
 
 
-def _measured(path: Path, fields: dict[str, Any]) -> Weighing | Run:
+def _validated(path: Path, fields: dict[str, Any]) -> Weighing | Run:
     """Validate a record of a known kind: building the validator for all kinds takes half as long again."""
     from steelyard.model.records import Run, Weighing
 
@@ -183,15 +183,17 @@ def invalid(path: Path, fields: dict[str, Any], error: ValidationError, *within:
     if (release := _release(fields.get("tool"))) > _release(__version__):
         return UsageError(
             f"{path} was written by steelyard {'.'.join(map(str, release))}, and this is {__version__}: upgrade "
-            f"steelyard to read it ({described(error, *within)})"
+            f"steelyard to read it ({describe_error(error, *within)})"
         )
-    return UsageError(f"{path} is damaged: {described(error, *within)}; it was not written by steelyard as it stands")
+    return UsageError(
+        f"{path} is damaged: {describe_error(error, *within)}; it was not written by steelyard as it stands"
+    )
 
 
 def _release(tool: Any) -> list[int]:
     """The numbers of a version, for comparison; empty if it is no version."""
-    found = _RELEASE.match(tool) if isinstance(tool, str) else None
-    return [int(number) for number in found[0].split(".")] if found else []
+    match = _RELEASE.match(tool) if isinstance(tool, str) else None
+    return [int(number) for number in match[0].split(".")] if match else []
 
 
 def schema() -> dict[str, Any]:
@@ -213,10 +215,10 @@ def _any_record() -> TypeAdapter[Weighing | Run | ForeignResults]:
     return TypeAdapter(Annotated[Weighing | Run | ForeignResults, Field(discriminator="kind")])
 
 
-def _fields(data: bytes) -> Any:
+def _parse_fields(data: bytes) -> Any:
     """The fields of a record or of a journal, which is a file whose first line is an object without launches."""
-    found = data.find(b"\n")
-    end = len(data) if found < 0 else found
+    newline = data.find(b"\n")
+    end = len(data) if newline < 0 else newline
     try:
         first = parse(data[:end])
     except ValueError:
@@ -230,7 +232,7 @@ def _fields(data: bytes) -> Any:
 
 
 # What the tool's other files are, by their format.
-_OTHERS = {
+_OTHER_FORMATS = {
     "steelyard-bisection": "a bisection, and no weighing: steelyard report {} makes a page of it",
     "steelyard-check": "what steelyard check found, and no weighing: steelyard report {} makes a page of it",
     "steelyard-doctor": "what steelyard doctor found, and no weighing: give a record",
@@ -240,9 +242,9 @@ _OTHERS = {
 
 def _check_format(path: Path, fields: Any) -> None:
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
-        if isinstance(fields, dict) and (other := _OTHERS.get(str(fields.get("format")))):
+        if isinstance(fields, dict) and (other := _OTHER_FORMATS.get(str(fields.get("format")))):
             raise UsageError(f"{path} is {other.format(typed(path))}")
-        raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; {_taken_over(path)}")
+        raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; {_import_hint(path)}")
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int
         raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")
@@ -256,16 +258,16 @@ def _check_format(path: Path, fields: Any) -> None:
         )
 
 
-def _taken_over(path: Path) -> str:
+def _import_hint(path: Path) -> str:
     return f"what another tool measured is read by steelyard import {typed(path)} -o ours.json"
 
 
-def described(error: ValidationError, *within: str) -> str:
+def describe_error(error: ValidationError, *within: str) -> str:
     """The first error and its place; `within` is where in the file the validated part lies."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, (*within, *first["loc"])))
     what = first["msg"].removeprefix("Value error, ")
-    for of_dataclass, of_model in _OF_PARTS.items():
+    for of_dataclass, of_model in _MODEL_MESSAGES.items():
         what = what.replace(of_dataclass, of_model)
     return f"{place}: {what}" if place else what
 

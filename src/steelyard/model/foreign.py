@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from steelyard.model.kept import FORMAT, VERSION, Finding, VerdictName
 from steelyard.model.numbers import Seconds
 from steelyard.model.samples import Samples
-from steelyard.model.structs import Kept, said
+from steelyard.model.structs import Kept, struct_field
 from steelyard.model.throughput import Processed
 
 if TYPE_CHECKING:
@@ -28,33 +28,39 @@ class ForeignFile(Kept):
     """One file that was read: its name, and the digest of its contents."""
 
     name: str
-    sha256: str = said("SHA-256 of the file as it was stored, before anything was unpacked", pattern=r"^[0-9a-f]{64}$")
+    sha256: str = struct_field(
+        "SHA-256 of the file as it was stored, before anything was unpacked", pattern=r"^[0-9a-f]{64}$"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance(Kept):
     """Where the results come from."""
 
-    format: str = said("name of the files' format, as --format takes it")
-    tool: str = said("program that measured")
-    version: str | None = said("version of that program, several joined by commas; null if no file says", default=None)
-    measured: list[str] = said(
+    format: str = struct_field("name of the files' format, as --format takes it")
+    tool: str = struct_field("program that measured")
+    version: str | None = struct_field(
+        "version of that program, several joined by commas; null if no file says", default=None
+    )
+    measured: list[str] = struct_field(
         "when each file was measured, in its own words, for those that say so", default_factory=list
     )
-    files: list[ForeignFile] = said(min_length=1)
+    files: list[ForeignFile] = struct_field(min_length=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignBenchmark(Kept):
     """One benchmark: its values in the unit and with the direction that the tool measured it in."""
 
-    name: str = said(min_length=1)
+    name: str = struct_field(min_length=1)
     params: dict[str, str] = field(default_factory=dict)
-    unit: str = said('unit of the values, such as "ns", "s" or "ops/s"; they are of one iteration', min_length=1)
+    unit: str = struct_field(
+        'unit of the values, such as "ns", "s" or "ops/s"; they are of one iteration', min_length=1
+    )
     higher_is_better: bool = False
-    values: Samples = said("one list of samples for each process, in the order in which they ran")
-    processed: list[Processed] = said("what one iteration processes; empty if unknown", default_factory=list)
-    seconds: Seconds | None = said(
+    values: Samples = struct_field("one list of samples for each process, in the order in which they ran")
+    processed: list[Processed] = struct_field("what one iteration processes; empty if unknown", default_factory=list)
+    seconds: Seconds | None = struct_field(
         "elapsed time that all samples took together, in seconds; null if any file does not say", default=None
     )
 
@@ -66,15 +72,17 @@ class ForeignResults(Kept):
     kind: Literal["import"] = "import"
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
-    tool: str = said("version of Steelyard that imported")
-    created: str = said("when it was imported, ISO 8601 in UTC")
+    tool: str = struct_field("version of Steelyard that imported")
+    created: str = struct_field("when it was imported, ISO 8601 in UTC")
     provenance: Provenance
-    machine: dict[str, str] = said(
+    machine: dict[str, str] = struct_field(
         "facts of the machine on which all files agree, as they describe it", default_factory=dict
     )
-    benchmarks: list[ForeignBenchmark] = said(min_length=1)
-    findings: list[Finding] = said("what the user should know, as noticed while importing", default_factory=list)
-    originals: list[str] = said(
+    benchmarks: list[ForeignBenchmark] = struct_field(min_length=1)
+    findings: list[Finding] = struct_field(
+        "what the user should know, as noticed while importing", default_factory=list
+    )
+    originals: list[str] = struct_field(
         "of pyperf, all that each file held except the values, as JSON that is compressed by zlib and in base64",
         default_factory=list,
     )

@@ -9,11 +9,12 @@ from typing import Literal
 
 from steelyard.model.derived import Verdict
 from steelyard.model.kept import Finding
-from steelyard.model.limits import Limit, Limits
+from steelyard.model.limits import Accepted, Limit, Limits
 from steelyard.model.records import StopReason, Weighing
 
-Standing = Literal["above", "within", "open"]
-"""How a change stands to its limit: certain, and above it by its estimate; certainly not above it; neither."""
+Standing = Literal["above", "accepted", "within", "open"]
+"""How a change stands to its limit: certain, and above it by its estimate; the same, but accepted; certainly not above
+it; none of these."""
 GateVerdict = Literal["slower", "failed", "undecided", "passed"]
 
 
@@ -22,7 +23,8 @@ class Judged:
     """One benchmark in one metric against its limit, in the weighing of the record `source`.
 
     `limit` is None where the verdict itself decides, by its own margin or that of its weighing. A result that is not
-    `deciding` is shown without affecting the answer. `reason` is why its measuring stopped.
+    `deciding` is shown without affecting the answer. `reason` is why its measuring stopped. `accepted` is what is
+    accepted of a slowdown above its limit, and then decides its `standing`.
     """
 
     source: str
@@ -32,6 +34,7 @@ class Judged:
     standing: Standing
     deciding: bool
     reason: StopReason | None
+    accepted: Accepted | None = None
 
     @property
     def above(self) -> float | None:
@@ -41,6 +44,11 @@ class Judged:
         if self.limit is not None:
             return self.limit.above
         return self.weighing.settings.margin if self.verdict.margin is None else self.verdict.margin
+
+    @property
+    def decided_by(self) -> float | None:
+        """The relative change above which it fails, with what is accepted; None if it never does."""
+        return self.above if self.accepted is None else self.accepted.above
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,11 @@ class GateReport:
     def slower(self) -> list[Judged]:
         """The results above their limits, the worst first."""
         return worst_first([one for one in self.deciding if one.standing == "above"])
+
+    @cached_property
+    def accepted(self) -> list[Judged]:
+        """The results above their limits that are accepted, the worst first."""
+        return worst_first([one for one in self.deciding if one.standing == "accepted"])
 
     @cached_property
     def undecided(self) -> list[Judged]:

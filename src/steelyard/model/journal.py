@@ -36,19 +36,19 @@ _BLOCK_BYTES = 1 << 16
 _LONGEST_HEADER_BYTES = 1 << 25
 
 # Made once: json.dumps makes a new encoder at each call with other separators than its own.
-_COMPACT = json.JSONEncoder(separators=(",", ":"))
+_COMPACT_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 # Consecutive lines of launches: numbers, the lists of a harness's samples, and the lists of counters.
-_ROWS: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
-_AT_ONCE: Final = 4 << 20
+_LAUNCH_LINES: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
+_BATCH_BYTES: Final = 4 << 20
 _NO_SAMPLES: Final[list[Any]] = []
 _NO_COUNTERS: Final[list[Any]] = []
 # Columns added in later versions, the latest one last: their position, and their value in journals without them.
-_LATER: Final = [
+_LATER_COLUMNS: Final = [
     (COLUMNS.index(name), unknown) for name, unknown in (("layout", 0), ("lost_ns", None), ("written_blocks", None))
 ]
 # The possible lengths of a launch's line: it may lack these columns, and its lists of samples and of counters.
-_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(len(_LATER) + 3)}
+_LINE_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(len(_LATER_COLUMNS) + 3)}
 
 
 class Journal:
@@ -60,7 +60,7 @@ class Journal:
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise MeasurementError(f"cannot write the journal {path}: {_explained(error)}") from error
+            raise MeasurementError(f"cannot write the journal {path}: {_reason(error)}") from error
         try:
             self._lock()
             # json.dumps, because pydantic's own writer refuses surrogates, which stand for bytes that are not UTF-8.
@@ -72,7 +72,7 @@ class Journal:
             raise
 
     @classmethod
-    def carried_on(cls, path: Path) -> Self:
+    def resumed(cls, path: Path) -> Self:
         """Open a journal that nobody writes to any more, to append to it; an incomplete last line is cut off.
 
         Raises UsageError if it is still being written, or cannot be opened.
@@ -122,7 +122,7 @@ class Journal:
         """Write one launch."""
         samples = [sample.kept() for sample in row.samples]
         counters = [row.counters] if row.counters else []
-        self._write(_COMPACT.encode((*row[: len(COLUMNS)], samples, *counters)).encode())
+        self._write(_COMPACT_ENCODER.encode((*row[: len(COLUMNS)], samples, *counters)).encode())
 
     def fileno(self) -> int:
         """The descriptor that it writes to, for the launch server, which may write rows itself."""
@@ -163,7 +163,7 @@ class Journal:
 
     def heap(self, launch: HeapLaunch) -> None:
         """Write one launch whose heap was watched."""
-        self._write(_COMPACT.encode({"heap_launch": launch.model_dump(mode="json")}).encode())
+        self._write(_COMPACT_ENCODER.encode({"heap_launch": launch.model_dump(mode="json")}).encode())
 
     def stretch(self, stretch: Stretch) -> None:
         """Write what went on beside launches."""
@@ -183,10 +183,10 @@ class Journal:
         except OSError as error:
             with suppress(OSError):  # half a line would spoil the lines that may yet follow
                 os.ftruncate(self._file, os.fstat(self._file).st_size - written)
-            raise UnwrittenError(f"cannot write the journal {self.path}: {_explained(error)}") from error
+            raise UnwrittenError(f"cannot write the journal {self.path}: {_reason(error)}") from error
 
 
-def _explained(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"{error.strerror}; make room, or start again where XDG_STATE_HOME names a folder on another disk"
     if error.errno == errno.EFBIG:
@@ -233,9 +233,9 @@ def assemble(data: bytes) -> dict[str, Any]:
     (fields,) = next(batches)
     columns = _Columns()
     for batch in batches:
-        for entry in columns.without_launches(batch):
+        for entry in columns.take_launches(batch):
             _add(fields, columns.unused, entry)
-    fields["launches"] = columns.named()
+    fields["launches"] = columns.by_name()
     return cast("dict[str, Any]", fields)
 
 
@@ -250,9 +250,9 @@ def _add(fields: dict[str, Any], unused: dict[tuple[int, int], str], entry: Any)
         case {"count": dict() as count, "functions": functions}:
             _add_count(fields, count, functions)
         case {"heap_launch": dict() as launch}:
-            _add_to(fields, "heap", "launches", launch)
+            _append_to_section(fields, "heap", "launches", launch)
         case {"stretch": dict() as stretch}:
-            _add_to(fields, "watch", "stretches", stretch)
+            _append_to_section(fields, "watch", "stretches", stretch)
         case dict():
             fields.update(entry)
         case _:
@@ -279,52 +279,52 @@ def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) ->
             parts.append(part)
 
 
-def _add_to(fields: dict[str, Any], part: str, name: str, added: dict[str, Any]) -> None:
+def _append_to_section(fields: dict[str, Any], section_name: str, name: str, item: dict[str, Any]) -> None:
     """Add to a list in a part of the record that the first line may not have."""
-    whole = fields.get(part)
-    if not isinstance(whole, dict):
-        whole = fields[part] = {name: []}
-    if not isinstance(whole.get(name), list):
-        raise ValueError(f"`{part}` has no {name} to add one to")
-    whole[name].append(added)
+    section = fields.get(section_name)
+    if not isinstance(section, dict):
+        section = fields[section_name] = {name: []}
+    if not isinstance(section.get(name), list):
+        raise ValueError(f"`{section_name}` has no {name} to add one to")
+    section[name].append(item)
 
 
 def _batches(data: bytes) -> Iterator[list[Any]]:
     """Yield the parsed lines: launches many at a time, all others one by one; a torn last line is left out."""
-    place = 0
-    while place < len(data):
-        rows = _ROWS.match(data, place, place + _AT_ONCE)
-        end = rows.end() if rows else data.find(b"\n", place) + 1 or len(data)
-        lines = data[place:end]
+    offset = 0
+    while offset < len(data):
+        rows = _LAUNCH_LINES.match(data, offset, offset + _BATCH_BYTES)
+        end = rows.end() if rows else data.find(b"\n", offset) + 1 or len(data)
+        lines = data[offset:end]
         try:
-            together = parse(b"[%b]" % lines[:-1].replace(b"\n", b",")) if rows else None
+            entries = parse(b"[%b]" % lines[:-1].replace(b"\n", b",")) if rows else None
         except ValueError:
-            together = None  # parsed one by one, to find the bad line and whether it is the last
-        if together is None:
-            above = data.count(b"\n", 0, place)
-            yield from ([entry] for entry in _whole_lines(lines.splitlines(), above, is_end=end == len(data)))
+            entries = None  # parsed one by one, to find the bad line and whether it is the last
+        if entries is None:
+            lines_before = data.count(b"\n", 0, offset)
+            yield from ([entry] for entry in _whole_lines(lines.splitlines(), lines_before, is_end=end == len(data)))
         else:
-            yield together
-        place = end
+            yield entries
+        offset = end
 
 
-def _whole_lines(lines: list[bytes], above: int = 0, *, is_end: bool = True) -> Iterator[Any]:
+def _whole_lines(lines: list[bytes], lines_before: int = 0, *, is_end: bool = True) -> Iterator[Any]:
     for number, line in enumerate(lines, start=1):
         try:
             yield parse(line)
         except ValueError as error:
             if number == len(lines) and is_end:
                 return
-            raise LineError(above + number) from error
+            raise LineError(lines_before + number) from error
 
 
-def _as_now(entry: list[Any]) -> list[Any]:
+def _with_later_columns(entry: list[Any]) -> list[Any]:
     """Add what a launch's line lacks: counters, or columns of later versions, back to before there were harnesses."""
     lists = [part for part in entry[-2:] if isinstance(part, list)]
     numbers = entry[: len(entry) - len(lists)]
     lacking = len(COLUMNS) - len(numbers)
-    for place, unknown in _LATER[max(0, len(_LATER) - lacking) :]:
-        numbers.insert(place, unknown)
+    for position, unknown in _LATER_COLUMNS[max(0, len(_LATER_COLUMNS) - lacking) :]:
+        numbers.insert(position, unknown)
     return [*numbers, *lists, *(_NO_SAMPLES, _NO_COUNTERS)[len(lists) :]]
 
 
@@ -337,33 +337,34 @@ class _Columns:
         self._samples: list[list[Any]] = []
         self._counters: list[list[Any]] = []
 
-    def without_launches(self, entries: list[Any]) -> list[Any]:
+    def take_launches(self, entries: list[Any]) -> list[Any]:
         """Take the launches out of the entries, and return the rest."""
         if not all(isinstance(entry, list) for entry in entries):
             return entries
         lengths = set(map(len, entries))
-        if not lengths <= _LENGTHS:
+        if not lengths <= _LINE_LENGTHS:
             return entries
         if len(lengths) > 1 or len(LaunchRow._fields) not in lengths:
-            entries = list(map(_as_now, entries))
+            entries = list(map(_with_later_columns, entries))
         *columns, samples, counters = zip(*entries, strict=True)
         self._samples += samples if any(samples) else [_NO_SAMPLES] * len(entries)
         self._counters += counters if any(counters) else [_NO_COUNTERS] * len(entries)
         self._columns = list(map(extended, self._columns, columns))
         return []
 
-    def named(self) -> dict[str, Packed]:
+    def by_name(self) -> dict[str, Packed]:
         """Each column by its name."""
         columns: dict[str, Packed] = dict(zip(COLUMNS, self._columns, strict=True))
-        measured = {ROLES.index(USED), ROLES.index(TRIED)}
+        measured_roles = {ROLES.index(USED), ROLES.index(TRIED)}
         if self.unused:
             roles = {place: ROLES.index(role) for place, role in self.unused.items()}
             places = zip(columns["role"], columns["benchmark"], columns["pair"], strict=True)
             try:
                 columns["role"] = [
-                    roles.get((benchmark, pair), role) if role in measured else role for role, benchmark, pair in places
+                    roles.get((benchmark, pair), role) if role in measured_roles else role
+                    for role, benchmark, pair in places
                 ]
             except TypeError as error:
                 raise ValueError("a launch stands where none can") from error
-        inner = {"samples": self._samples, "counters": self._counters}
-        return {**columns, **{name: lists for name, lists in inner.items() if any(lists)}}
+        lists_by_name = {"samples": self._samples, "counters": self._counters}
+        return {**columns, **{name: lists for name, lists in lists_by_name.items() if any(lists)}}

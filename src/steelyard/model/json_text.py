@@ -19,29 +19,29 @@ from pydantic_core import from_json, to_json
 from steelyard.model.collector import without_collection
 
 # Python's own reader takes less than 20 ms for shorter texts.
-_LONG = 1 << 20
+_LONG_TEXT_BYTES = 1 << 20
 # Made once: json.dumps makes a new encoder at each call with other options than its defaults.
 _ENCODE = json.JSONEncoder(allow_nan=False).encode
 
 
 def parse(text: bytes) -> Any:
     """Read JSON in UTF-8; raises ValueError, also for numbers that are not finite, which Python's reader accepts."""
-    if len(text) >= _LONG:
+    if len(text) >= _LONG_TEXT_BYTES:
         try:
-            return _finite_throughout(_quickly(text, allow_inf_nan=False))
+            return _require_finite(_parse_fast(text, allow_inf_nan=False))
         except ValueError:
             pass
-    return json.loads(text.decode(), parse_constant=_finite, parse_float=_finite)
+    return json.loads(text.decode(), parse_constant=_finite_number, parse_float=_finite_number)
 
 
-def parse_anything(text: bytes, decoded: Callable[[bytes], str]) -> Any:
+def parse_anything(text: bytes, decode: Callable[[bytes], str]) -> Any:
     """Read JSON, accepting the NaN and Infinity that other tools write; raises ValueError for anything else."""
-    if len(text) >= _LONG:
+    if len(text) >= _LONG_TEXT_BYTES:
         try:
-            return _quickly(text, allow_inf_nan=True)
+            return _parse_fast(text, allow_inf_nan=True)
         except ValueError:
             pass
-    return json.loads(decoded(text))
+    return json.loads(decode(text))
 
 
 def pieces(value: Any) -> Iterator[bytes]:
@@ -53,35 +53,35 @@ def pieces(value: Any) -> Iterator[bytes]:
         yield from (b'"', value, b'"')
     elif isinstance(value, array):
         yield to_json(value.tolist())
-    elif isinstance(value, list) and value and all(isinstance(one, array) for one in value):
-        yield to_json([one.tolist() for one in value])
+    elif isinstance(value, list) and value and all(isinstance(item, array) for item in value):
+        yield to_json([item.tolist() for item in value])
     elif not _holds_packed(value):
-        yield _encoded(value)
+        yield _encode(value)
     elif isinstance(value, dict):
-        yield from _of_fields(value)
+        yield from _object_pieces(value)
     else:
-        for number, one in enumerate(value):
-            yield b", " if number else b"["
-            yield from pieces(one)
+        for index, item in enumerate(value):
+            yield b", " if index else b"["
+            yield from pieces(item)
         yield b"]"
 
 
-def _of_fields(fields: dict[str, Any]) -> Iterator[bytes]:
+def _object_pieces(fields: dict[str, Any]) -> Iterator[bytes]:
     """Yield the JSON of an object; adjacent fields without packed numbers are encoded together."""
-    before = b"{"
-    for is_packed, some in groupby(fields.items(), lambda field: _holds_packed(field[1])):
+    prefix = b"{"
+    for is_packed, group in groupby(fields.items(), lambda field: _holds_packed(field[1])):
         if not is_packed:
-            yield before + _encoded(dict(some))[1:-1]
-            before = b", "
+            yield prefix + _encode(dict(group))[1:-1]
+            prefix = b", "
             continue
-        for name, one in some:
-            yield b"%b%b: " % (before, _encoded(name))
-            yield from pieces(one)
-            before = b", "
+        for name, value in group:
+            yield b"%b%b: " % (prefix, _encode(name))
+            yield from pieces(value)
+            prefix = b", "
     yield b"}"
 
 
-def _encoded(value: Any) -> bytes:
+def _encode(value: Any) -> bytes:
     return _ENCODE(value).encode()
 
 
@@ -92,19 +92,19 @@ def _holds_packed(value: Any) -> bool:
     return isinstance(value, array | bytes) or (isinstance(value, list) and any(map(_holds_packed, value[:1])))
 
 
-def _quickly(text: bytes, *, allow_inf_nan: bool) -> Any:
+def _parse_fast(text: bytes, *, allow_inf_nan: bool) -> Any:
     with without_collection():
         return from_json(text, allow_inf_nan=allow_inf_nan, cache_strings="keys")
 
 
-def _finite(text: str) -> float:
+def _finite_number(text: str) -> float:
     number = float(text)
     if not isfinite(number):
         raise ValueError(f"{text} is no number")
     return number
 
 
-def _finite_throughout(value: Any) -> Any:
+def _require_finite(value: Any) -> Any:
     """Return the value; raises ValueError for a number beyond all floats, which the fast reader takes for infinity."""
     if not _is_finite(value):
         raise ValueError("there is a number beyond all floats")
@@ -120,9 +120,9 @@ def _is_finite(value: Any) -> bool:
         return isfinite(sum(value))  # if only the sum is beyond all floats, Python's reader will accept the text
     except (TypeError, OverflowError):
         pass
-    some = list(filter(None, value))  # many columns have None or 0 where nothing is known
-    if len(some) < len(value):
-        return _is_finite(some)
-    if set(map(type, some)) == {list}:
-        return _is_finite(list(chain.from_iterable(some)))
-    return all(map(_is_finite, some))
+    nonzero = list(filter(None, value))  # many columns have None or 0 where nothing is known
+    if len(nonzero) < len(value):
+        return _is_finite(nonzero)
+    if set(map(type, nonzero)) == {list}:
+        return _is_finite(list(chain.from_iterable(nonzero)))
+    return all(map(_is_finite, nonzero))

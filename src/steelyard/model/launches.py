@@ -18,9 +18,9 @@ from steelyard.model.columns import (
     are_distinct,
     column_of,
     highest,
-    packed_from,
-    picked,
-    places_of,
+    packed_integers,
+    positions_by_number,
+    values_at,
 )
 from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
@@ -35,8 +35,8 @@ from steelyard.model.rows import (
     USED,
     LaunchRow,
     Sample,
-    most_of_others,
-    says_order,
+    has_order,
+    others_allowance_ns,
     times_ns,
 )
 from steelyard.model.tandem import shares_of_others
@@ -54,7 +54,7 @@ DISTURBED_FROM: Final = 0.01
 """A launch that waited for a processor for longer than this share of its time counts as disturbed in the report."""
 
 # The columns that cannot be 0.
-_TIMES = frozenset({"wall_ns"})
+_POSITIVE_COLUMNS = frozenset({"wall_ns"})
 
 _Order = Annotated[int, Field(ge=0, le=1)]
 _KeptSample = Annotated[
@@ -83,7 +83,7 @@ else:
         __config__=ConfigDict(defer_build=True),
         **{
             name: (
-                Annotated[list[kind], packed_from(1 if name in _TIMES else 0), AS_LIST],
+                Annotated[list[kind], packed_integers(1 if name in _POSITIVE_COLUMNS else 0), AS_LIST],
                 Field(default_factory=_no_numbers, description=column.description),
             )
             for name, (kind, column) in declared(LaunchRow).items()
@@ -115,13 +115,13 @@ class Launches(_Columns):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_later_columns(cls, told: Any) -> Any:
+    def _with_later_columns(cls, fields: Any) -> Any:
         """Fill in the columns that older records lack: no layout in any pair, and unknown values for the others."""
-        if isinstance(told, dict) and isinstance(told.get("pair"), list | array):
-            launches = len(told["pair"])
+        if isinstance(fields, dict) and isinstance(fields.get("pair"), list | array):
+            launches = len(fields["pair"])
             unknown = [None] * launches
-            return {"layout": [0] * launches, "lost_ns": unknown, "written_blocks": unknown, **told}
-        return told
+            return {"layout": [0] * launches, "lost_ns": unknown, "written_blocks": unknown, **fields}
+        return fields
 
     @model_validator(mode="after")
     def _check_columns(self) -> Self:
@@ -153,11 +153,11 @@ class Launches(_Columns):
         if count == 1:
             return [self]
         if count not in self._parts:
-            self._parts[count] = [self._at(positions) for positions in places_of(self.benchmark, count)]
+            self._parts[count] = [self._subset(positions) for positions in positions_by_number(self.benchmark, count)]
         return self._parts[count]
 
-    def _at(self, positions: npt.NDArray[np.intp]) -> Launches:
-        columns: dict[str, Any] = {name: picked(getattr(self, name), positions) for name in COLUMNS}
+    def _subset(self, positions: npt.NDArray[np.intp]) -> Launches:
+        columns: dict[str, Any] = {name: values_at(getattr(self, name), positions) for name in COLUMNS}
         samples = [self.samples[position] for position in positions] if self.samples else []
         counters = [self.counters[position] for position in positions] if self.counters else []
         return Launches.model_construct(**columns, samples=samples if any(samples) else [], counters=counters)
@@ -179,19 +179,19 @@ class Launches(_Columns):
 
     def column(self, name: str) -> FloatArray:
         """One raw column as read-only floats; NaN where the machine could not tell."""
-        return self._once(f"column {name}", lambda: self._column(name))
+        return self._cached(f"column {name}", lambda: self._column(name))
 
     def _column(self, name: str) -> FloatArray:
         import numpy as np
 
         return np.array(getattr(self, name), dtype=np.float64)
 
-    def _once(self, what: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    def _cached(self, key: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """Return an array that is computed when it is first needed, and shared from then on."""
-        if what not in self._computed:
-            self._computed[what] = compute()
-            self._computed[what].flags.writeable = False
-        return self._computed[what]
+        if key not in self._computed:
+            self._computed[key] = compute()
+            self._computed[key].flags.writeable = False
+        return self._computed[key]
 
     @cached_property
     def _computed(self) -> dict[str, npt.NDArray[Any]]:
@@ -211,13 +211,13 @@ class Launches(_Columns):
         launch that ran at the same time as its partner is not its own time, and not defined, unless their samples took
         turns.
         """
-        return self._once(f"metric {name}", lambda: self._metric(name))
+        return self._cached(f"metric {name}", lambda: self._metric(name))
 
     def _metric(self, name: str) -> FloatArray:
         import numpy as np
 
         if self.samples and name in PER_ITERATION:
-            values = np.array([_of_iteration(samples, name) for samples in self.samples])
+            values = np.array([_iteration_time_ns(samples, name) for samples in self.samples])
             return np.where(self._is_shared(), np.nan, values) if name == "wall" else values
         match name:
             case "wall":
@@ -233,15 +233,15 @@ class Launches(_Columns):
                 return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
 
-    def of_counters(self, name: str, figure: Callable[[Sequence[int] | None], float]) -> FloatArray:
-        """Apply `figure` to every launch's count of an event; NaN where there is none."""
+    def of_counters(self, name: str, convert: Callable[[Sequence[int] | None], float]) -> FloatArray:
+        """Apply `convert` to every launch's count of an event; NaN where there is none."""
         import numpy as np
 
-        place = EVENTS.index(name)
+        position = EVENTS.index(name)
         launches = self.counters or repeat((), len(self))
         # In files from before this event existed, or made by hand, a launch may have fewer.
-        counted = (launch[place] if place < len(launch) else None for launch in launches)
-        return np.array([figure(one) for one in counted], dtype=np.float64)
+        counted = (launch[position] if position < len(launch) else None for launch in launches)
+        return np.array([convert(one) for one in counted], dtype=np.float64)
 
     def _is_shared(self) -> npt.NDArray[np.bool_]:
         """Whether a launch of a harness ran beside its partner, with samples of both at the same time."""
@@ -249,7 +249,7 @@ class Launches(_Columns):
 
         tandem = self.in_tandem()
         for position in np.flatnonzero(tandem):
-            tandem[position] = not says_order(self.samples[position])
+            tandem[position] = not has_order(self.samples[position])
         return tandem
 
     def _elapsed(self) -> FloatArray:
@@ -257,7 +257,7 @@ class Launches(_Columns):
 
     def of_shell_ns(self) -> FloatArray:
         """How long the shell's start took in each launch; 0 for a benchmark if nothing would be left of one launch."""
-        return self._once("overhead", self._of_shell_ns)
+        return self._cached("overhead", self._of_shell_ns)
 
     def _of_shell_ns(self) -> FloatArray:
         import numpy as np
@@ -278,17 +278,17 @@ class Launches(_Columns):
         import numpy as np
 
         start = self.column("start_ns")
-        return self._once("spans", lambda: np.stack([start, start + self.column("wall_ns")], axis=1))
+        return self._cached("spans", lambda: np.stack([start, start + self.column("wall_ns")], axis=1))
 
     def taken_ns(self) -> FloatArray:
         """How much of the weighing's time each launch took: its own, or half of the time shared with its partner."""
         import numpy as np
 
-        return self._once("taken", lambda: np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns"))
+        return self._cached("taken", lambda: np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns"))
 
     def share_of_elapsed(self, name: str) -> FloatArray:
         """A column of ns as a share of each launch's elapsed time; NaN where the machine could not tell."""
-        return self._once(f"share {name}", lambda: self.column(name) / self.column("wall_ns"))
+        return self._cached(f"share {name}", lambda: self.column(name) / self.column("wall_ns"))
 
     def waiting_share(self) -> FloatArray:
         """The share of each launch's elapsed time in which it waited for a processor, not counting its partner's turns.
@@ -325,18 +325,18 @@ class Launches(_Columns):
 
         others, cpu = self.column("others_ns"), self.column("cpu_ns")
         with np.errstate(invalid="ignore"):
-            return np.asarray(others <= most_of_others(cpu))
+            return np.asarray(others <= others_allowance_ns(cpu))
 
     def of(self, benchmark: int, *roles: str) -> npt.NDArray[np.bool_]:
         """Which launches are of a benchmark, and have one of the given roles, if any are given."""
         import numpy as np
 
-        mine: npt.NDArray[np.bool_] = np.asarray(self.benchmark, dtype=np.int64) == benchmark
+        is_of_benchmark: npt.NDArray[np.bool_] = np.asarray(self.benchmark, dtype=np.int64) == benchmark
         if not roles:
-            return mine
+            return is_of_benchmark
         numbers = np.asarray(self.role, dtype=np.int64)
         # numpy.isin takes ten times as long for the few launches of one benchmark.
-        return np.asarray(mine & np.logical_or.reduce([numbers == ROLES.index(role) for role in roles]))
+        return np.asarray(is_of_benchmark & np.logical_or.reduce([numbers == ROLES.index(role) for role in roles]))
 
     def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
@@ -358,7 +358,7 @@ class Launches(_Columns):
 
     def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:
         """Positions of the launches of a benchmark's complete pairs in a role, shape (pairs, 2), in their order."""
-        return self._once(f"pairs {benchmark} {role}", lambda: self._complete_pairs(benchmark, role))
+        return self._cached(f"pairs {benchmark} {role}", lambda: self._complete_pairs(benchmark, role))
 
     def _complete_pairs(self, benchmark: int, role: str) -> npt.NDArray[np.intp]:
         import numpy as np
@@ -373,7 +373,7 @@ class Launches(_Columns):
         return np.stack([baseline, candidate], axis=1)
 
 
-def _of_iteration(samples: Sequence[Sequence[Any]], metric: str) -> float:
+def _iteration_time_ns(samples: Sequence[Sequence[Any]], metric: str) -> float:
     """The median over a launch's samples of one iteration's time in ns; NaN if any sample lacks it."""
     times = times_ns(samples[1:] or samples, metric)
     return median(times) if times else nan

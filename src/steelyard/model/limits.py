@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 from pydantic import Field
 
 from steelyard.model.errors import UsageError
 from steelyard.model.metrics import METRICS
 from steelyard.model.parts import Record
-from steelyard.model.patterns import fits, parted
+from steelyard.model.patterns import fits, split_key
 from steelyard.model.values import of_percent
 
 NEVER = "never"
 MOST_PERCENT = 1000.0
+LONGEST_REASON = 200
 _PERCENT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*%?")
 _NO_METRIC = re.compile(r":\w+")
 _EXAMPLE = "write for example 5%, 'BM_sort*=2%', instructions=0.5% or 'BM_sort*:max_rss=never'"
@@ -40,6 +42,17 @@ class Limit(Record):
         return "=".join([":".join(named), above]) if named else above
 
 
+class Accepted(Limit):
+    """A slowdown that is accepted, and why: the limit of what is found above its usual one."""
+
+    above: float = Field(ge=0, description="relative change up to which the slowdown is accepted")
+    benchmark: str = Field(description="pattern of benchmarks' names, with * and ? as in a shell")
+    reason: str = Field(max_length=LONGEST_REASON, description="why it is accepted")
+
+
+AnyLimit = TypeVar("AnyLimit", bound=Limit)
+
+
 class Limits(Record):
     """What a gate holds a weighing to. Without a limit a benchmark fails if its verdict is `slower`."""
 
@@ -48,17 +61,28 @@ class Limits(Record):
     require: list[str] = Field(
         default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
     )
+    accepted: list[Accepted] = Field(default_factory=list, description="slowdowns that are accepted above all limits")
 
     def of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Limit | None:
         """The limit of a benchmark in a metric: the one that names most (a metric before a pattern), then the last.
 
         The metric has two names where the requested one is not defined, and another one stands in for it.
         """
-        fitting = [limit for limit in self.limits if limit.is_of(benchmark, metrics, deciding=deciding)]
-        return max(reversed(fitting), key=_names, default=None)
+        return _that_applies(self.limits, benchmark, metrics, deciding=deciding)
+
+    def accepted_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Accepted | None:
+        """What is accepted of a benchmark in a metric, by the same rule."""
+        return _that_applies(self.accepted, benchmark, metrics, deciding=deciding)
 
 
-def _names(limit: Limit) -> int:
+def _that_applies(
+    limits: Sequence[AnyLimit], benchmark: str, metrics: Collection[str], *, deciding: bool
+) -> AnyLimit | None:
+    fitting = [limit for limit in limits if limit.is_of(benchmark, metrics, deciding=deciding)]
+    return max(reversed(fitting), key=_specificity, default=None)
+
+
+def _specificity(limit: Limit) -> int:
     return 2 * (limit.metric is not None) + (limit.benchmark is not None)
 
 
@@ -67,11 +91,11 @@ def limit_from(text: str) -> Limit:
 
     A single name before the last `=` is a metric if there is one of that name, otherwise a pattern of benchmarks.
     """
-    of, _, amount = text.strip().rpartition("=")
-    pattern, metric = parted(of.strip())
+    key, _, amount = text.strip().rpartition("=")
+    pattern, metric = split_key(key.strip())
     if _NO_METRIC.fullmatch(pattern):
         raise UsageError(f"{text!r}: the metric {pattern[1:]!r} is not known: choose from {', '.join(METRICS)}")
-    return Limit(above=_share(text, amount.strip()), benchmark=pattern or None, metric=metric)
+    return Limit(above=_limit_of(text, amount.strip()), benchmark=pattern or None, metric=metric)
 
 
 def limits_from(texts: Sequence[str], *, strict: bool = False, require: Sequence[str] = ()) -> Limits:
@@ -79,7 +103,7 @@ def limits_from(texts: Sequence[str], *, strict: bool = False, require: Sequence
     return Limits(limits=[limit_from(text) for text in texts], strict=strict, require=list(require))
 
 
-def _share(text: str, amount: str) -> float | None:
+def _limit_of(text: str, amount: str) -> float | None:
     if amount == NEVER:
         return None
     match = _PERCENT.fullmatch(amount)

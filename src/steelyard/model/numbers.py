@@ -103,10 +103,10 @@ class Numbers:
 def declared(fields: type) -> dict[str, tuple[Any, Column]]:
     """Map the names of a class's fields that are declared as columns to type and description, in their order."""
     return {
-        name: (hint, said)
+        name: (hint, column)
         for name, hint in get_type_hints(fields, include_extras=True).items()
-        for said in getattr(hint, "__metadata__", ())
-        if isinstance(said, Column)
+        for column in getattr(hint, "__metadata__", ())
+        if isinstance(column, Column)
     }
 
 

@@ -19,9 +19,9 @@ _LEVEL = 1
 _LARGEST_BYTES = 1 << 28
 
 
-def packed(told: bytes) -> str:
+def packed(json_text: bytes) -> str:
     """Pack JSON as it is kept: compressed by zlib, in base64."""
-    return b64encode(zlib.compress(told, _LEVEL)).decode()
+    return b64encode(zlib.compress(json_text, _LEVEL)).decode()
 
 
 def originals(record: ForeignResults) -> Sequence[Any]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from steelyard.model.metrics import METRICS
 
-Said = TypeVar("Said")
+Setting = TypeVar("Setting")
 
 
 def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
@@ -29,20 +29,20 @@ def is_chosen(names: Sequence[str], patterns: Sequence[str]) -> bool:
     return (not choosing or fits(names, choosing)) and not fits(names, left_out)
 
 
-def parted(of: str) -> tuple[str, str | None]:
+def split_key(key: str) -> tuple[str, str | None]:
     """Split the key of a setting into (pattern, metric): an empty pattern is for all names, None for all metrics."""
-    if of in METRICS:
-        return "", of
-    pattern, colon, metric = of.rpartition(":")
-    return (pattern, metric) if colon and metric in METRICS else (of, None)
+    if key in METRICS:
+        return "", key
+    pattern, colon, metric = key.rpartition(":")
+    return (pattern, metric) if colon and metric in METRICS else (key, None)
 
 
-def said_of(said: Mapping[str, Said], names: Sequence[str], metric: str, usual: Said) -> Said:
+def setting_for(settings: Mapping[str, Setting], names: Sequence[str], metric: str, default: Setting) -> Setting:
     """The setting for a benchmark in a metric: the last of the most specific keys (a metric outranks a pattern)."""
-    found, most = usual, 0
-    for of, what in said.items():
-        pattern, in_metric = parted(of)
-        named = 2 * (in_metric is not None) + bool(pattern)
-        if named >= most and in_metric in (None, metric) and (not pattern or fits(names, [pattern])):
-            found, most = what, named
-    return found
+    setting, highest = default, 0
+    for key, value in settings.items():
+        pattern, in_metric = split_key(key)
+        specificity = 2 * (in_metric is not None) + bool(pattern)
+        if specificity >= highest and in_metric in (None, metric) and (not pattern or fits(names, [pattern])):
+            setting, highest = value, specificity
+    return setting

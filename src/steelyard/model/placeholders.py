@@ -15,7 +15,7 @@ def placeholders(argv: Sequence[str]) -> list[str]:
     return [name for name in dict.fromkeys(found) if name.isidentifier()]
 
 
-def values_told(params: Mapping[str, str]) -> str:
+def describe_values(params: Mapping[str, str]) -> str:
     """The values of parameters, as they appear in the name of a benchmark; empty for none."""
     return ", ".join(f"{name}={value}" for name, value in params.items())
 

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from steelyard.model.errors import UsageError
 from steelyard.model.layouts import MOST_LAYOUTS
+from steelyard.model.limits import LONGEST_REASON, MOST_PERCENT, Accepted
 from steelyard.model.metrics import METRICS
 from steelyard.model.parts import Record
 from steelyard.model.values import (
@@ -27,6 +28,7 @@ from steelyard.model.values import (
     alpha_checked,
     in_range,
     metric_names,
+    percentage,
     processor,
     relative_margin,
     seconds,
@@ -36,6 +38,8 @@ from steelyard.model.values import (
 )
 
 _NOT_BLANK = r"\S"
+# Longer values are not repeated in an error.
+_SHOWN = 30
 
 UNREADABLE = "steelyard"
 """The type of an error whose message is a whole sentence."""
@@ -48,21 +52,21 @@ def key_of(field: str) -> str:
     return field.replace("_", "-")
 
 
-def _refused(sentence: str) -> PydanticCustomError:
+def _refusal(sentence: str) -> PydanticCustomError:
     return PydanticCustomError(UNREADABLE, "{sentence}", {"sentence": sentence})
 
 
-def _by(read: Callable[[str, str], Value]) -> BeforeValidator:
+def _validated_by(read: Callable[[str, str], Value]) -> BeforeValidator:
     """Validate a value by read(key, text), as the value of an option is read."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
         key = key_of(info.field_name or "")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise _refused(f"{key} has to be a number, or a text with its unit")
+            raise _refusal(f"{key} has to be a number, or a text with its unit")
         try:
             return read(key, str(value))
         except UsageError as error:
-            raise _refused(str(error)) from error
+            raise _refusal(str(error)) from error
 
     return BeforeValidator(validate)
 
@@ -79,29 +83,55 @@ def _margin(value: Any, info: ValidationInfo) -> float:
     try:
         return margin_of(key_of(info.field_name or ""), value)
     except UsageError as error:
-        raise _refused(str(error)) from error
+        raise _refusal(str(error)) from error
 
 
 def _metrics(value: Any) -> list[str]:
     if isinstance(value, str):
         value = [value]
-    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
-        raise _refused('metrics has to be a list of names, as in ["active", "max_rss"]')
+    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+        raise _refusal('metrics has to be a list of names, as in ["active", "max_rss"]')
     try:
         return metric_names(value, "metrics")
     except UsageError as error:
-        raise _refused(str(error)) from error
+        raise _refusal(str(error)) from error
 
 
-def _one_or_several(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
 def _limits(value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         part = f'"{100 * value:g}%" if it is a part of 1, else ' if 0 < value < 1 else "for example "
-        raise _refused(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
-    return _one_or_several(value)
+        raise _refusal(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
+    return _as_list(value)
+
+
+def _change(value: Any) -> float:
+    if not isinstance(value, str) or not value.strip().endswith("%"):
+        is_short = isinstance(value, (int, float, str)) and len(str(value)) <= _SHOWN and not isinstance(value, bool)
+        shown = f" {value!r}" if is_short else ""
+        raise _refusal(f'change{shown} has to be a text with its unit: write for example change = "12%"')
+    try:
+        return percentage("change", value, most=MOST_PERCENT)
+    except UsageError as error:
+        raise _refusal(str(error)) from error
+
+
+def _reason(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value  # refused as any other text
+    reason = value.strip()
+    if len(reason.splitlines()) > 1 or len(reason) > LONGEST_REASON:
+        raise _refusal(f"reason has to be one line of at most {LONGEST_REASON} characters: say it in fewer words")
+    return reason
+
+
+def _metric(value: Any) -> Any:
+    if isinstance(value, str) and value not in METRICS:
+        raise _refusal(f"metric {value!r} is not known: choose from {', '.join(METRICS)}")
+    return value
 
 
 _TEXT_OR_NUMBER = {"type": ["string", "number"]}
@@ -112,12 +142,14 @@ Margin = Annotated[
 ]
 Alpha = Annotated[
     float,
-    _by(lambda key, text: alpha_checked(share(key, text), key)),
+    _validated_by(lambda key, text: alpha_checked(share(key, text), key)),
     WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["1%", 0.01]}),
 ]
 _TIME = WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["500ms", "30s", "2m", "1h", 30]})
-Time = Annotated[float, _by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
-Wait = Annotated[float, _by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME]
+Time = Annotated[float, _validated_by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
+Wait = Annotated[
+    float, _validated_by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME
+]
 Metrics = Annotated[
     list[str],
     BeforeValidator(_metrics),
@@ -128,21 +160,25 @@ Metrics = Annotated[
 _TEXTS = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
 Texts = Annotated[
     list[str],
-    BeforeValidator(_one_or_several),
+    BeforeValidator(_as_list),
     _TEXTS,
 ]
 
 
-def _whole(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
+def _integer_between(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
     schema = WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
-    return _by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
+    return _validated_by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
 
 
-_PAIRS, _LAYOUTS, _WARM_UP = _whole(1, 1_000_000), _whole(1, MOST_LAYOUTS), _whole(0, 1000)
-_REPEAT = _whole(1, 1_000_000)
+_PAIRS, _LAYOUTS, _WARM_UP = (
+    _integer_between(1, 1_000_000),
+    _integer_between(1, MOST_LAYOUTS),
+    _integer_between(0, 1000),
+)
+_REPEAT = _integer_between(1, 1_000_000)
 Processor = Annotated[
     int | Literal["auto"],
-    _by(processor),
+    _validated_by(processor),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "auto"}]}),
 ]
 
@@ -283,6 +319,29 @@ class Target(Measuring):
     margin: Margin | None = Field(default=None, description="smallest relative change of this target that matters")
 
 
+class AcceptedSlowdown(_Section):
+    """A slowdown that is accepted in the change that brings this entry."""
+
+    benchmark: str = Field(pattern=_NOT_BLANK, description="pattern of benchmarks' names, with * and ? as in a shell")
+    change: Annotated[
+        float,
+        BeforeValidator(_change),
+        WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]+\s*%\s*$", "examples": ["12%"]}),
+    ] = Field(description="relative change up to which the slowdown is accepted")
+    reason: Annotated[
+        str,
+        BeforeValidator(_reason),
+        WithJsonSchema({"type": "string", "pattern": _NOT_BLANK, "maxLength": LONGEST_REASON}),
+    ] = Field(pattern=_NOT_BLANK, description="why it is accepted, in one line, which the gate's page shows")
+    metric: Annotated[str, BeforeValidator(_metric), WithJsonSchema({"enum": list(METRICS)})] | None = Field(
+        default=None, description="name of the metric; by default the one that decides"
+    )
+
+    def limit(self) -> Accepted:
+        """What a gate holds such a slowdown to."""
+        return Accepted(above=self.change, benchmark=self.benchmark, metric=self.metric, reason=self.reason)
+
+
 class Gate(_Section):
     """What `steelyard gate` holds the results to."""
 
@@ -293,6 +352,9 @@ class Gate(_Section):
     strict: StrictBool = Field(default=False, description="whether results that stay undecided fail too")
     require: Texts = Field(
         default_factory=list, description="patterns of names; each has to fit a benchmark that has a verdict"
+    )
+    accepted: Sequence[AcceptedSlowdown] = Field(
+        default_factory=list, description="slowdowns that are accepted in the change that brings their entries"
     )
 
 
@@ -305,7 +367,13 @@ class ProjectFile(_Section):
     gate: Gate = Field(default_factory=Gate)
 
 
-SECTIONS: dict[str, type[_Section]] = {"build": Build, "target": Target, "compare": Compare, "gate": Gate}
+SECTIONS: dict[tuple[str, ...], type[_Section]] = {
+    ("build",): Build,
+    ("target",): Target,
+    ("compare",): Compare,
+    ("gate",): Gate,
+    ("gate", "accepted"): AcceptedSlowdown,
+}
 
 
 def schema() -> dict[str, Any]:

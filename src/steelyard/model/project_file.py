@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from steelyard.model.errors import UsageError
+from steelyard.model.limits import Accepted
 from steelyard.model.project import SECTIONS, UNREADABLE, Build, Compare, Gate, ProjectFile, Target, key_of, margin_of
 from steelyard.model.secrecy import is_secret
 from steelyard.model.toml_lines import Place, line_of, lines_of
@@ -36,13 +37,15 @@ _EXPECTED = {
     "model_type": "a table",
 }
 # Options whose names differ altogether from their keys.
-_OF_OPTIONS = {"fail-above": "max-slower", "env": "environment"}
+_KEYS_OF_OPTIONS = {"fail-above": "max-slower", "env": "environment"}
 _MOST_KEYS = 12
 _MARGINS = ("compare", "margins")
+# Tables of which there may be several, each with its own header.
+_SEVERAL = {("target",): "target", ("gate", "accepted"): "accepted slowdown"}
 # The index of a parameter's name in a place such as ("target", 0, "parameters", "size").
-_OF_A_PARAMETER = 3
+_PARAMETER_INDEX = 3
 # A bare key of TOML, but without a leading dash, which would make it an option.
-_BARE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -82,13 +85,22 @@ def load_project(start: Path) -> Project | None:
             shown = Path(name) if folder == start else file
             if (text := _read(file, shown)) is None:
                 continue
-            whole = _parsed(text, shown)
-            if prefix and not isinstance(whole.get("tool", {}), dict):
+            document = _parsed(text, shown)
+            if prefix and not isinstance(document.get("tool", {}), dict):
                 continue  # another tool will report what is wrong with it
-            said = whole["tool"].get("steelyard") if prefix and "tool" in whole else None if prefix else whole
-            if said is not None:
-                return _Reader(shown, text, prefix).project(said, folder)
+            table = document["tool"].get("steelyard") if prefix and "tool" in document else None if prefix else document
+            if table is not None:
+                return _Reader(shown, text, prefix).project(table, folder)
     return None
+
+
+def accepted_in(folder: Path) -> list[Accepted]:
+    """The slowdowns that the project's file of a folder accepts; none if there is no file, or a wrong one."""
+    try:
+        project = load_project(folder)
+    except UsageError:
+        return []
+    return [] if project is None else [one.limit() for one in project.gate.accepted]
 
 
 def has_table(file: Path) -> bool:
@@ -112,17 +124,17 @@ def repository_top(start: Path) -> Path | None:
     return next((folder for folder in above if os.path.exists(folder / ".git")), None)  # noqa: PTH110 - Path.exists() raises where it may not look
 
 
-def _is_strangers(file: Path) -> bool:
+def _is_from_stranger(file: Path) -> bool:
     """Whether a user other than us and root put the file where everybody may, such as into /tmp."""
     try:
-        around, found = file.parent.stat(), file.lstat()
+        folder, status = file.parent.stat(), file.lstat()
     except OSError:
         return False
-    return (around.st_mode & _SHARED_MODE) == _SHARED_MODE and found.st_uid not in (0, os.geteuid())
+    return (folder.st_mode & _SHARED_MODE) == _SHARED_MODE and status.st_uid not in (0, os.geteuid())
 
 
 def _read(file: Path, shown: Path) -> str | None:
-    if _is_strangers(file):
+    if _is_from_stranger(file):
         return None
     try:
         if file.stat().st_size > _LARGEST_BYTES or not file.is_file():
@@ -142,10 +154,10 @@ def _parsed(text: str, shown: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # some numbers are refused by Python itself
-        said = str(error)
-        match = re.search(r" \(at line (\d+), column (\d+)\)$", said)
+        message = str(error)
+        match = re.search(r" \(at line (\d+), column (\d+)\)$", message)
         place = f"{shown}:{match[1]}:{match[2]}" if match else f"{shown}:{text.count(chr(10)) + 1}"
-        what = said[: match.start()] if match else said.removesuffix(" (at end of document)")
+        what = message[: match.start()] if match else message.removesuffix(" (at end of document)")
         raise UsageError(f"{place} is no TOML ({what[:1].lower()}{what[1:]}): fix that line") from error
 
 
@@ -157,27 +169,29 @@ class _Reader:
     text: str
     prefix: Place
 
-    def project(self, said: Any, folder: Path) -> Project:
-        if not isinstance(said, dict):
-            raise self._refusal((), f"{self._called(())} has to be a table")
-        if (place := _place_of_nul(said)) is not None:
+    def project(self, table: Any, folder: Path) -> Project:
+        if not isinstance(table, dict):
+            raise self._refusal((), f"{self._section_name(())} has to be a table")
+        if (place := _place_of_nul(table)) is not None:
             key = next(one for one in reversed(place) if isinstance(one, str))
             raise self._refusal(
                 place, f"{key} has a NUL character, which no command and no path can have: leave it out"
             )
         try:
-            read = ProjectFile.model_validate(said)
+            contents = ProjectFile.model_validate(table)
         except ValidationError as error:
             places = self._lines()
             first = min(error.errors(), key=lambda one: (one["type"] == "missing", line_of(places, tuple(one["loc"]))))
             raise self._refusal(tuple(first["loc"]), self._sentence(first)) from None
-        self._check_targets(read.target)
-        if "" in read.compare.margins:
+        self._check_targets(contents.target)
+        if "" in contents.compare.margins:
             sentence = "a margin of nothing: write a pattern of benchmarks or a metric before it, or leave it out"
-            raise self._refusal((*_MARGINS, ""), f"{self._called(_MARGINS)} has {sentence}")
-        for place, names in _environments(read):
+            raise self._refusal((*_MARGINS, ""), f"{self._section_name(_MARGINS)} has {sentence}")
+        for place, names in _environments(contents):
             self._check_environment(place, names)
-        return Project(self.shown, folder, read.build, read.target, read.compare, read.gate, self._lines)
+        return Project(
+            self.shown, folder, contents.build, contents.target, contents.compare, contents.gate, self._lines
+        )
 
     def _lines(self) -> dict[Place, int]:
         """The line of each place within our part of the file."""
@@ -187,53 +201,53 @@ class _Reader:
     def _refusal(self, place: Place, sentence: str) -> UsageError:
         return UsageError(f"{self.shown}:{line_of(self._lines(), place)}: {sentence}")
 
-    def _called(self, section: Place) -> str:
+    def _section_name(self, section: Place) -> str:
         """The name of a section as it is written in the file."""
         names = [str(one) for one in (*self.prefix, *section) if isinstance(one, str)]
         if not names:
             return "the file"
-        return f"[[{'.'.join(names)}]]" if section[:1] == ("target",) else f"[{'.'.join(names)}]"
+        return f"[[{'.'.join(names)}]]" if _table_of(section) in _SEVERAL else f"[{'.'.join(names)}]"
 
     def _sentence(self, error: Any) -> str:
         place, kind = tuple(error["loc"]), error["type"]
         if kind == UNREADABLE:
-            is_of_some = place[:2] == _MARGINS and len(place) == len(_MARGINS) + 1
-            return self._margin(str(place[-1]), error["input"]) if is_of_some else str(error["ctx"]["sentence"])
-        if place[:1] == ("target",) and place[2:3] == ("parameters",) and len(place) > _OF_A_PARAMETER:
-            return f'{place[_OF_A_PARAMETER]} has to be a list of numbers and texts, as in [1, "two"]'
+            is_margin = place[:2] == _MARGINS and len(place) == len(_MARGINS) + 1
+            return self._margin(str(place[-1]), error["input"]) if is_margin else str(error["ctx"]["sentence"])
+        if place[:1] == ("target",) and place[2:3] == ("parameters",) and len(place) > _PARAMETER_INDEX:
+            return f'{place[_PARAMETER_INDEX]} has to be a list of numbers and texts, as in [1, "two"]'
         *section, key = place
         if kind == "extra_forbidden":
             return self._unknown(tuple(section), str(key))
         if kind == "missing":
-            return f'{self._called(tuple(section))} lacks its {key}: add {key} = "..."'
+            return f'{self._section_name(tuple(section))} lacks its {key}: add {key} = "..."'
         if isinstance(key, int):
             key = next(str(one) for one in reversed(place) if isinstance(one, str))
-        if place == ("target",):
-            return f"each target is a table of its own: write {self._called(place)} above it"
+        if (table := _table_of(place)) in _SEVERAL and len(place) <= len(table) + 1:
+            return f"each {_SEVERAL[table]} is a table of its own: write {self._section_name(table)} above it"
         if kind == "literal_error":
             return f"{key} has to be {error['ctx']['expected'].replace(chr(39), chr(34))}"
         return f"{key} has to be {_EXPECTED[kind]}" if kind in _EXPECTED else f"{key}: {error['msg']}"
 
-    def _margin(self, of: str, value: Any) -> str:
+    def _margin(self, pattern: str, value: Any) -> str:
         """What is wrong with one of the `margins`, whose key is the user's own, as it stands in the file."""
-        key = of if _BARE.fullmatch(of) else f'"{of}"'
+        key = pattern if _BARE_KEY.fullmatch(pattern) else f'"{pattern}"'
         try:
             margin_of(key, value)
         except UsageError as error:
-            return f"{self._called(_MARGINS)} {error}"
+            return f"{self._section_name(_MARGINS)} {error}"
         raise AssertionError("what is a margin was refused")
 
     def _unknown(self, section: Place, key: str) -> str:
         known = _keys(section)
-        meant = _OF_OPTIONS.get(key)
+        meant = _KEYS_OF_OPTIONS.get(key)
         near = [meant] if meant in known else get_close_matches(key.replace("_", "-"), known, 1)
         if near:
-            return f"{self._called(section)} has no {key!r}: did you mean {near[0]!r}?"
-        elsewhere = [name for name in SECTIONS if key in _keys((name,))]
-        if elsewhere and section[:1] != (elsewhere[0],):
-            return f"{self._called(section)} has no {key!r}: it belongs in {self._called((elsewhere[0],))}"
+            return f"{self._section_name(section)} has no {key!r}: did you mean {near[0]!r}?"
+        elsewhere = [table for table in SECTIONS if key in _keys(table)]
+        if elsewhere and _table_of(section) != elsewhere[0]:
+            return f"{self._section_name(section)} has no {key!r}: it belongs in {self._section_name(elsewhere[0])}"
         listed = ", ".join(known[:_MOST_KEYS]) + (" and others" if len(known) > _MOST_KEYS else "")
-        return f"{self._called(section)} has no {key!r}: it may have {listed}; see steelyard docs config"
+        return f"{self._section_name(section)} has no {key!r}: it may have {listed}; see steelyard docs config"
 
     def _check_targets(self, targets: Sequence[Target]) -> None:
         names = [target.name for target in targets]
@@ -266,16 +280,22 @@ def _place_of_nul(value: Any, place: Place = ()) -> Place | None:
     if isinstance(value, str):
         return place if "\0" in value else None
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return next(filter(None, (_place_of_nul(one, (*place, key)) for key, one in inner)), None)
+    return next(filter(None, (_place_of_nul(item, (*place, key)) for key, item in inner)), None)
 
 
 def _keys(section: Place) -> list[str]:
-    fields = SECTIONS[str(section[0])].model_fields if section else ProjectFile.model_fields
+    fields = SECTIONS[_table_of(section)].model_fields if section else ProjectFile.model_fields
     return [key_of(name) for name in fields]
 
 
-def _environments(read: ProjectFile) -> Iterator[tuple[Place, Sequence[str]]]:
-    yield ("build", "environment"), read.build.environment
-    yield ("compare", "environment"), read.compare.environment or ()
-    for number, target in enumerate(read.target):
+def _table_of(place: Place) -> tuple[str, ...]:
+    """The table of the file, of those that have keys, that a place is or is in."""
+    names = tuple(str(one) for one in place if isinstance(one, str))
+    return names[:2] if names[:2] in SECTIONS else names[:1]
+
+
+def _environments(contents: ProjectFile) -> Iterator[tuple[Place, Sequence[str]]]:
+    yield ("build", "environment"), contents.build.environment
+    yield ("compare", "environment"), contents.compare.environment or ()
+    for number, target in enumerate(contents.target):
         yield ("target", number, "environment"), target.environment or ()

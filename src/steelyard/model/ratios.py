@@ -16,8 +16,8 @@ def with_ratios(benchmarks: Sequence[Benchmark], derived: Derived) -> Derived:
     """Add the ratio to each verdict, and the throughput to each side whose benchmark says how much it processes."""
     return derived.model_copy(
         update={
-            "verdicts": [_verdict(one, benchmarks[one.index].processed) for one in derived.verdicts],
-            "summaries": [_summary(one, benchmarks[one.index].processed) for one in derived.summaries],
+            "verdicts": [_with_ratio(one, benchmarks[one.index].processed) for one in derived.verdicts],
+            "summaries": [_with_throughput(one, benchmarks[one.index].processed) for one in derived.summaries],
         }
     )
 
@@ -27,16 +27,16 @@ def with_rate(side: Side, processed: Sequence[Processed], metric: str, place: in
     return side.model_copy(update={"per_second": per_second(processed, metric, side.median, place)})
 
 
-def _verdict(verdict: Verdict, processed: Sequence[Processed]) -> Verdict:
-    told: dict[str, object] = {"ratio": None if verdict.change is None else 1 + verdict.change}
+def _with_ratio(verdict: Verdict, processed: Sequence[Processed]) -> Verdict:
+    update: dict[str, object] = {"ratio": None if verdict.change is None else 1 + verdict.change}
     if processed:
         for place, (name, side) in enumerate((("baseline", verdict.baseline), ("candidate", verdict.candidate))):
             if side is not None:
-                told[name] = with_rate(side, processed, verdict.metric, place)
-    return verdict.model_copy(update=told)
+                update[name] = with_rate(side, processed, verdict.metric, place)
+    return verdict.model_copy(update=update)
 
 
-def _summary(summary: Summary, processed: Sequence[Processed]) -> Summary:
+def _with_throughput(summary: Summary, processed: Sequence[Processed]) -> Summary:
     if not processed:
         return summary
     return summary.model_copy(update={"per_second": per_second(processed, summary.metric, summary.median)})

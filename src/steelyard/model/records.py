@@ -24,7 +24,7 @@ from steelyard.model.watch import Watch
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]
 
 
-class _Kept(Record):
+class _Measured(Record):
     format: Literal["steelyard"] = FORMAT
     version: Literal[2] = VERSION
     tool: str = Field(description="version of Steelyard that measured, or that merged what was measured")
@@ -79,18 +79,18 @@ class _Kept(Record):
     @property
     def identical(self) -> Finding | None:
         """The finding that both sides are one program, so that nothing had to be measured; None without it."""
-        return self._said(IDENTICAL)
+        return self._finding_of(IDENTICAL)
 
     @property
     def new_suite(self) -> Finding | None:
         """The finding that the baseline has no benchmark yet, so that there was nothing to compare; None without it."""
-        return None if self.benchmarks else self._said(NEW_SUITE)
+        return None if self.benchmarks else self._finding_of(NEW_SUITE)
 
-    def _said(self, code: str) -> Finding | None:
+    def _finding_of(self, code: str) -> Finding | None:
         return next((finding for finding in self.findings if finding.code == code), None)
 
     @model_validator(mode="after")
-    def _places(self) -> Self:
+    def _check_indices(self) -> Self:
         if len(self.stop) != len(self.benchmarks):
             raise ValueError("`stop` has to say of each benchmark why it stopped")
         if highest(self.launches.benchmark) >= len(self.benchmarks):
@@ -120,7 +120,7 @@ class Part(Record):
     )
 
 
-class Weighing(_Kept):
+class Weighing(_Measured):
     """One comparison of candidates with a baseline over all their benchmarks.
 
     `verdict`, `change`, `ratio`, `interval` and `pairs` repeat those of the first benchmark's first metric at the top
@@ -154,7 +154,7 @@ class Weighing(_Kept):
         return [*named[True]], [*named[False]]
 
     @model_validator(mode="after")
-    def _known_sides(self) -> Self:
+    def _check_subjects(self) -> Self:
         if any(max(one.baseline, one.candidate) >= len(self.subjects) for one in self.benchmarks):
             raise ValueError("`benchmarks` names a baseline or candidate that is not in `subjects`")
         if any(place >= len(self.benchmarks) for part in self.parts for place in part.benchmarks):
@@ -162,7 +162,7 @@ class Weighing(_Kept):
         return self
 
 
-class Run(_Kept):
+class Run(_Measured):
     """One subject measured alone, kept for later."""
 
     kind: Literal["run"] = "run"
@@ -170,7 +170,7 @@ class Run(_Kept):
     derived: Derived | None = None
 
     @model_validator(mode="after")
-    def _one_side(self) -> Self:
+    def _check_side(self) -> Self:
         sides = [*self.launches.side]
         if self.counting:
             sides += [count.side for count in self.counting.counts] + [part.side for part in self.counting.functions]

@@ -127,7 +127,7 @@ def judged_samples(samples: Sequence[Sequence[Any]]) -> list[Sample]:
     return [Sample(*sample) for sample in samples[1:] or samples]
 
 
-def says_order(samples: Sequence[Sequence[Any]]) -> bool:
+def has_order(samples: Sequence[Sequence[Any]]) -> bool:
     """Whether the last of a launch's samples says that it was taken in turn."""
     return bool(samples) and len(samples[-1]) == len(Sample._fields)
 
@@ -169,7 +169,7 @@ COLUMNS = tuple(declared(LaunchRow))
 """The fields of a row that hold a single number."""
 
 
-def most_of_others(cpu_ns: _Times) -> _Times:
+def others_allowance_ns(cpu_ns: _Times) -> _Times:
     """The most processor time (ns) beyond the main thread's that is still attributed to the main thread.
 
     rusage is in µs, and the exit path is billed after schedstat was read, hence the allowance.
@@ -181,7 +181,7 @@ def worked_alone(launch: Numbers) -> bool:
     """Whether the main thread did all of one launch's work, like `Launches.worked_alone` for many."""
     if launch.others_ns is None or launch.cpu_ns is None:
         return False
-    return launch.others_ns <= most_of_others(launch.cpu_ns)
+    return launch.others_ns <= others_allowance_ns(launch.cpu_ns)
 
 
 def ran_ns(launch: Numbers) -> int:
@@ -201,7 +201,7 @@ def knows_waits(launch: Numbers) -> bool:
     return launch.lost_ns is not None or (launch.delay_ns is not None and worked_alone(launch))
 
 
-def tells_active(row: LaunchRow) -> bool:
+def is_active_known(row: LaunchRow) -> bool:
     """Whether `active` is defined for a launch, like in `Launches.metric` for many."""
     if row.samples:
         return all(sample.time_ns("active") is not None for sample in judged_samples(row.samples))

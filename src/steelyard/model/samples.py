@@ -38,18 +38,18 @@ def samples_of(lists: Any) -> list[array[float]] | None:
     if not isinstance(lists, list) or not lists or not all(isinstance(one, _LIST_OR_PACKED) and one for one in lists):
         return None
     try:
-        found = [one if isinstance(one, array) else array(FLOATS, one) for one in lists]
+        packed = [one if isinstance(one, array) else array(FLOATS, one) for one in lists]
     except (TypeError, OverflowError):
         return None
-    return found if _are_results(joined(found)) else None
+    return packed if _are_results(concatenated(packed)) else None
 
 
-def joined(parts: Iterable[Any]) -> bytes:
+def concatenated(parts: Iterable[Any]) -> bytes:
     """The numbers of several packed samples, one after the other, for numpy.frombuffer."""
     return b"".join(parts)
 
 
-def parted(numbers: array[float], lengths: Sequence[int]) -> list[array[float]]:
+def split_samples(numbers: array[float], lengths: Sequence[int]) -> list[array[float]]:
     """Split numbers into packed samples of these lengths, one after the other."""
     return [numbers[end - length : end] for length, end in zip(lengths, accumulate(lengths), strict=True)]
 
@@ -60,13 +60,13 @@ def encoded(samples: Sequence[Any]) -> Any:
         return samples
     import numpy as np
 
-    bits = np.frombuffer(joined(samples)).astype("<f8", copy=False).data
+    bits = np.frombuffer(concatenated(samples)).astype("<f8", copy=False).data
     return {_LENGTHS: list(map(len, samples)), _BITS: b2a_base64(bits, newline=False)}
 
 
-def _decoded(told: dict[str, Any]) -> list[array[float]]:
-    lengths, text = told.get(_LENGTHS), told.get(_BITS)
-    if len(told) > 2 or not isinstance(lengths, list) or not isinstance(text, str):
+def _decode(fields: dict[str, Any]) -> list[array[float]]:
+    lengths, text = fields.get(_LENGTHS), fields.get(_BITS)
+    if len(fields) > 2 or not isinstance(lengths, list) or not isinstance(text, str):
         raise ValueError(f"many samples have {_LENGTHS} and {_BITS}, and nothing else")
     if not lengths or not all(type(length) is int and length > 0 for length in lengths):
         raise ValueError(f"{_LENGTHS} are integers above 0")
@@ -78,7 +78,7 @@ def _decoded(told: dict[str, Any]) -> list[array[float]]:
         numbers.byteswap()
     if not _are_results(numbers):
         raise ValueError(f"a sample is a number from {LEAST_VALUE:g} to {MOST_VALUE:g}")
-    return parted(numbers, lengths)
+    return split_samples(numbers, lengths)
 
 
 def _from_base64(text: str) -> bytes:
@@ -94,16 +94,16 @@ def _from_base64(text: str) -> bytes:
 def _are_results(numbers: bytes | array[float]) -> bool:
     import numpy as np
 
-    every = np.frombuffer(numbers)
-    return bool(every.min() >= LEAST_VALUE and every.max() <= MOST_VALUE)  # both are false for NaN
+    values = np.frombuffer(numbers)
+    return bool(values.min() >= LEAST_VALUE and values.max() <= MOST_VALUE)  # both are false for NaN
 
 
-def _packed(told: Any, one_by_one: core_schema.ValidatorFunctionWrapHandler) -> list[array[float]]:
-    if isinstance(told, dict):
-        return _decoded(told)
-    if (found := samples_of(told)) is not None:
+def _packed(value: Any, one_by_one: core_schema.ValidatorFunctionWrapHandler) -> list[array[float]]:
+    if isinstance(value, dict):
+        return _decode(value)
+    if (found := samples_of(value)) is not None:
         return found
-    plain = [list(one) if isinstance(one, array) else one for one in told] if isinstance(told, list) else told
+    plain = [list(one) if isinstance(one, array) else one for one in value] if isinstance(value, list) else value
     return [array(FLOATS, one) for one in one_by_one(plain)]
 
 

@@ -11,7 +11,7 @@ from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
 from steelyard.model.parts import Record
-from steelyard.model.patterns import said_of
+from steelyard.model.patterns import setting_for
 from steelyard.model.secrecy import is_secret
 from steelyard.model.subject import Benchmark
 from steelyard.model.throughput import is_empty
@@ -27,7 +27,7 @@ class Shard(Record):
     suite: list[str] = Field(description="names of all benchmarks of all parts, in the suite's order; they share alpha")
 
     @model_validator(mode="after")
-    def _is_one_of_them(self) -> Self:
+    def _check_number(self) -> Self:
         if self.number > self.of:
             raise ValueError(f"a suite of {self.of} parts has no part {self.number}")
         if self.of > len(self.suite):  # missing parts are listed by name, however many a file claims
@@ -187,7 +187,7 @@ class Settings(Record):
 
     def judged_by(self, benchmark: Benchmark, metric: str) -> Self:
         """The same settings, with the margin that applies to a benchmark in a metric."""
-        margin = said_of(self.margins, benchmark.names(), metric, self.margin)
+        margin = setting_for(self.margins, benchmark.names(), metric, self.margin)
         return self if margin == self.margin else self.model_copy(update={"margin": margin})
 
     @field_serializer("variables")
@@ -196,7 +196,7 @@ class Settings(Record):
         return {name: None if is_secret(name, value or "") else value for name, value in variables.items()}
 
     @model_validator(mode="after")
-    def _known_metrics(self) -> Self:
+    def _check_metrics(self) -> Self:
         for name in self.metrics:
             if name not in METRICS:
                 raise ValueError(f"unknown metric {name!r}; known are {', '.join(METRICS)}")

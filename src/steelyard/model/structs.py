@@ -16,7 +16,7 @@ from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 Struct = TypeVar("Struct")
 
-_PLAIN: Final[dict[Any, Any]] = {
+_PLAIN_SCHEMAS: Final[dict[Any, Any]] = {
     str: core_schema.str_schema,
     bool: core_schema.bool_schema,
     float: core_schema.float_schema,
@@ -46,18 +46,18 @@ class Kept:
     __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
 
 
-def said(
+def struct_field(
     description: str | None = None, *, default: Any = MISSING, default_factory: Any = MISSING, **limits: Any
 ) -> Any:
     """Declare a field with a description and limits, like pydantic's `Field`."""
-    told = limits if description is None else {_DESCRIPTION: description, **limits}
-    return field(default=default, default_factory=default_factory, metadata=told)
+    metadata = limits if description is None else {_DESCRIPTION: description, **limits}
+    return field(default=default, default_factory=default_factory, metadata=metadata)
 
 
-def validated(kind: type[Struct], told: Any) -> Struct:
+def validated(kind: type[Struct], data: Any) -> Struct:
     """Make one of these dataclasses from a file's data; raises pydantic's ValidationError if the data do not fit."""
-    made: Struct = _validator(kind).validate_python(told)  # type: ignore[arg-type] # a class can be hashed
-    return made
+    struct: Struct = _validator(kind).validate_python(data)  # type: ignore[arg-type] # a class can be hashed
+    return struct
 
 
 @cache
@@ -71,8 +71,10 @@ def _schema_of(hint: Any) -> Any:
         return _schema_of_struct(hint)
     origin, (first, *others) = get_origin(hint), get_args(hint) or (hint,)
     if origin is Annotated:
-        by: Any = others[0]
-        return {**_schema_of(first), **by.limits} if isinstance(by, Within) else by.core_schema()
+        annotation: Any = others[0]
+        return (
+            {**_schema_of(first), **annotation.limits} if isinstance(annotation, Within) else annotation.core_schema()
+        )
     if origin in (Union, UnionType):
         return core_schema.nullable_schema(_schema_of(first))
     if origin is list:
@@ -81,21 +83,21 @@ def _schema_of(hint: Any) -> Any:
         return core_schema.dict_schema(_schema_of(first), _schema_of(others[0]))
     if origin is Literal:
         return core_schema.literal_schema([first, *others])
-    return _PLAIN[hint]()
+    return _PLAIN_SCHEMAS[hint]()
 
 
 def _schema_of_struct(kind: Any) -> CoreSchema:
     hints = get_type_hints(kind, include_extras=True)
-    declared = [_schema_of_field(one, hints[one.name]) for one in fields(kind)]
-    arguments = core_schema.dataclass_args_schema(kind.__name__, declared, extra_behavior="forbid")
-    return core_schema.dataclass_schema(kind, arguments, [one["name"] for one in declared])
+    schemas = [_schema_of_field(one, hints[one.name]) for one in fields(kind)]
+    arguments = core_schema.dataclass_args_schema(kind.__name__, schemas, extra_behavior="forbid")
+    return core_schema.dataclass_schema(kind, arguments, [one["name"] for one in schemas])
 
 
-def _schema_of_field(one: Any, hint: Any) -> core_schema.DataclassField:
-    limits = {name: limit for name, limit in one.metadata.items() if name != _DESCRIPTION}
+def _schema_of_field(declaration: Any, hint: Any) -> core_schema.DataclassField:
+    limits = {name: limit for name, limit in declaration.metadata.items() if name != _DESCRIPTION}
     schema: Any = {**_schema_of(hint), **limits}
-    if one.default is not MISSING:
-        schema = core_schema.with_default_schema(schema, default=one.default)
-    elif one.default_factory is not MISSING:
-        schema = core_schema.with_default_schema(schema, default_factory=one.default_factory)
-    return core_schema.dataclass_field(one.name, schema)
+    if declaration.default is not MISSING:
+        schema = core_schema.with_default_schema(schema, default=declaration.default)
+    elif declaration.default_factory is not MISSING:
+        schema = core_schema.with_default_schema(schema, default_factory=declaration.default_factory)
+    return core_schema.dataclass_field(declaration.name, schema)

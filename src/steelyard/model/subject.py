@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from steelyard.model.limits import Accepted
 from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
 from steelyard.model.throughput import Processed, is_empty
@@ -25,6 +26,12 @@ class RevisionFacts(Record):
     build: str | None = Field(description="shell command that built it; null where nothing is built")
     layout: int | None = Field(
         default=None, description="number of the build variant, from 1; null where there are none, or several"
+    )
+    accepted: list[Accepted] = Field(
+        default_factory=list,
+        exclude_if=is_empty,
+        description="slowdowns that the project's file of the revision accepts; left out if there are none, and in "
+        "records of earlier versions",
     )
 
 

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
-from steelyard.model.structs import Kept, Within, said, validated
+from steelyard.model.structs import Kept, Within, struct_field, validated
 
 WorkUnit = Literal["bytes", "items", "chars", "cycles"]
 WORK_UNITS: Final[tuple[str, ...]] = get_args(WorkUnit)
-_OF_TIME: Final = ("active", "wall", "cpu")
+_WHOLE_TIME_METRICS: Final = ("active", "wall", "cpu")
 """The metrics that measure the whole time of a launch or an iteration: other times are parts of these."""
 
 _Amount = Annotated[float, Within(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
-def is_empty(told: object) -> bool:
+def is_empty(value: object) -> bool:
     """Whether a field is empty: it is then left out, so that a record without it is as before the field existed."""
-    return not told
+    return not value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,10 @@ class Processed(Kept):
     """How much one execution processes: an iteration with a harness, otherwise the command, run once."""
 
     unit: WorkUnit
-    amount: _Amount = said("how much the baseline, or the only side, processes")
-    candidate: _Amount | None = said("how much the candidate processes; null if as much as the baseline", default=None)
+    amount: _Amount = struct_field("how much the baseline, or the only side, processes")
+    candidate: _Amount | None = struct_field(
+        "how much the candidate processes; null if as much as the baseline", default=None
+    )
 
     def of(self, side: int) -> float:
         """The amount of a side: 0 is the baseline, 1 the candidate."""
@@ -37,7 +39,7 @@ class Processed(Kept):
 
 def per_second(processed: Sequence[Processed], metric: str, median_ns: float, side: int = 0) -> dict[str, float]:
     """How much of each unit a side processes per second at its median time; empty if the metric is no such time."""
-    if metric not in _OF_TIME or not median_ns > 0:
+    if metric not in _WHOLE_TIME_METRICS or not median_ns > 0:
         return {}
     return {one.unit: one.of(side) / (median_ns / 1e9) for one in processed}
 

@@ -24,15 +24,15 @@ def lines_of(text: str) -> dict[Place, int]:
     table: Place = ()
     number = 0
     while number < len(lines):
-        line, begun = lines[number], number
+        line, start = lines[number], number
         number += 1
         if header := _header(line):
             table = _table(header, arrays)
-            places.setdefault(table, begun + 1)
+            places.setdefault(table, start + 1)
         elif line.strip() and not line.lstrip().startswith("#"):
-            value, number = _value(lines, begun)
+            value, number = _value(lines, start)
             for keys in _paths(value):
-                places.setdefault((*table, *keys), begun + 1)
+                places.setdefault((*table, *keys), start + 1)
     return places
 
 
@@ -69,13 +69,13 @@ def _table(value: Any, arrays: dict[Place, int]) -> Place:
     return place
 
 
-def _value(lines: list[str], begun: int) -> tuple[dict[str, Any], int]:
+def _value(lines: list[str], start: int) -> tuple[dict[str, Any], int]:
     """The parsed key and value that begin on a line, and the next line; after too long a value, that of a header."""
-    for end in range(begun + 1, min(len(lines), begun + _MOST_LINES_OF_VALUE) + 1):
-        if end == begun + 1 or _ENDS.search(lines[end - 1]):
+    for end in range(start + 1, min(len(lines), start + _MOST_LINES_OF_VALUE) + 1):
+        if end == start + 1 or _ENDS.search(lines[end - 1]):
             with suppress(tomllib.TOMLDecodeError):
-                return tomllib.loads("\n".join(lines[begun:end])), end
-    following = range(begun + 1, len(lines))
+                return tomllib.loads("\n".join(lines[start:end])), end
+    following = range(start + 1, len(lines))
     return {}, next((number for number in following if _header(lines[number])), len(lines))
 
 

@@ -23,7 +23,7 @@ class Change(Record):
 
     @field_validator("setting")
     @classmethod
-    def _is_one(cls, setting: str) -> str:
+    def _check_setting(cls, setting: str) -> str:
         """Accept only files below /proc and /sys, and processes: nothing else is ever changed, whatever a file says."""
         parts = setting.split("/")
         if not setting.startswith(PROCESS) and (parts[0] not in ("proc", "sys") or {"", ".", ".."} & {*parts}):

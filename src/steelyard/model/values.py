@@ -142,13 +142,18 @@ LONGEST_WAIT_S: Final = 86_400
 """The longest wait for other work to calm down."""
 
 
-def relative_margin(percentage: str, option: str = "--margin") -> float:
+def relative_margin(text: str, option: str = "--margin") -> float:
     """Read a margin, a percentage with or without the sign, as a part of 1; raises UsageError naming the option."""
-    percent = _number(percentage.strip().removesuffix("%"))
+    return percentage(option, text, most=100 * LARGEST_MARGIN)
+
+
+def percentage(option: str, text: str, *, most: float) -> float:
+    """Read a percentage, with or without the sign, as a part of 1; raises UsageError naming the option."""
+    percent = _number(text.strip().removesuffix("%"))
     if percent is None:
         way_out = example(option, "0.5%")
-        raise UsageError(f"{option} {_brief(percentage)} is not a percentage: write for example {way_out}")
-    return of_percent(in_range(option, percent, 0.001, 100 * LARGEST_MARGIN, "%"))
+        raise UsageError(f"{option} {_brief(text)} is not a percentage: write for example {way_out}")
+    return of_percent(in_range(option, percent, 0.001, most, "%"))
 
 
 def of_percent(percent: float) -> float:

@@ -112,14 +112,20 @@ class Watch(Record):
         """Start and end of every stretch, shape (stretches, 2)."""
         import numpy as np
 
-        return np.array([(one.start_ns, one.end_ns) for one in self.stretches], dtype=np.float64).reshape(-1, 2)
+        return np.array([(stretch.start_ns, stretch.end_ns) for stretch in self.stretches], dtype=np.float64).reshape(
+            -1, 2
+        )
 
     @cached_property
     def still_ns(self) -> npt.NDArray[np.float64]:
         """Start and end of the times in which nothing of ours ran, shape (times, 2), in their order."""
         import numpy as np
 
-        still = [(max(one.start_ns, one.end_ns - one.still_ns), one.end_ns) for one in self.stretches if one.still_ns]
+        still = [
+            (max(stretch.start_ns, stretch.end_ns - stretch.still_ns), stretch.end_ns)
+            for stretch in self.stretches
+            if stretch.still_ns
+        ]
         return np.array(still, dtype=np.float64).reshape(-1, 2)
 
     @cached_property
@@ -127,7 +133,9 @@ class Watch(Record):
         """The processor time of all named programs beside the launches in every stretch."""
         import numpy as np
 
-        return np.array([sum(each.ran_ns for each in one.beside) for one in self.stretches], dtype=np.float64)
+        return np.array(
+            [sum(program.ran_ns for program in stretch.beside) for stretch in self.stretches], dtype=np.float64
+        )
 
     @cached_property
     def amounts(self) -> dict[Cause, npt.NDArray[np.float64]]:
@@ -140,25 +148,25 @@ class Watch(Record):
         import numpy as np
 
         found: dict[Cause, npt.NDArray[np.float64]] = {}
-        rates = [one.mhz for one in self.stretches if one.mhz is not None]
+        rates = [stretch.mhz for stretch in self.stretches if stretch.mhz is not None]
         slow = _LOW_CLOCK * float(np.median(rates)) if rates else 0.0
-        work = [one.work_ns for one in self.stretches if one.work_ns is not None]
+        work = [stretch.work_ns for stretch in self.stretches if stretch.work_ns is not None]
         long_ns = _SLOW_WORK * float(np.quantile(work, 0.25)) if work else np.inf
-        for place, one in enumerate(self.stretches):
-            length_ns = one.end_ns - one.start_ns
-            told: list[tuple[Cause, float | None]] = [
-                *((("program", each.name), float(each.ran_ns)) for each in one.beside),
-                (("hidden", ""), one.hidden_ns),
-                (("steal", ""), one.steal_ns),
-                (("limit", ""), one.stopped_ns),
-                (("heat", ""), length_ns if one.slowed else 0),
-                (("clock", ""), length_ns if one.mhz is not None and one.mhz < slow else 0),
-                (("speed", ""), length_ns if one.work_ns is not None and one.work_ns > long_ns else 0),
-                *((("interrupts", source), length_ns if many[place] else 0) for source, many in self._storms.items()),
+        for index, stretch in enumerate(self.stretches):
+            length_ns = stretch.end_ns - stretch.start_ns
+            causes: list[tuple[Cause, float | None]] = [
+                *((("program", program.name), float(program.ran_ns)) for program in stretch.beside),
+                (("hidden", ""), stretch.hidden_ns),
+                (("steal", ""), stretch.steal_ns),
+                (("limit", ""), stretch.stopped_ns),
+                (("heat", ""), length_ns if stretch.slowed else 0),
+                (("clock", ""), length_ns if stretch.mhz is not None and stretch.mhz < slow else 0),
+                (("speed", ""), length_ns if stretch.work_ns is not None and stretch.work_ns > long_ns else 0),
+                *((("interrupts", source), length_ns if many[index] else 0) for source, many in self._storms.items()),
             ]
-            for cause, amount in told:
+            for cause, amount in causes:
                 if amount:
-                    found.setdefault(cause, np.zeros(len(self.stretches)))[place] += amount
+                    found.setdefault(cause, np.zeros(len(self.stretches)))[index] += amount
         return found
 
     @cached_property
@@ -166,12 +174,14 @@ class Watch(Record):
         """In which stretches each source interrupted more than usual; a source that is not listed did so rarely."""
         import numpy as np
 
-        found: dict[str, npt.NDArray[np.float64]] = {}
-        for place, one in enumerate(self.stretches):
-            for each in one.interrupting:
-                rates = found.setdefault(each.source, np.zeros(len(self.stretches)))
-                rates[place] = each.times / max(one.end_ns - one.start_ns, 1) * 1e9
-        return {source: rates > np.quantile(rates, 0.25) + _MANY_INTERRUPTS for source, rates in found.items()}
+        rates_by_source: dict[str, npt.NDArray[np.float64]] = {}
+        for index, stretch in enumerate(self.stretches):
+            for interrupter in stretch.interrupting:
+                rates = rates_by_source.setdefault(interrupter.source, np.zeros(len(self.stretches)))
+                rates[index] = interrupter.times / max(stretch.end_ns - stretch.start_ns, 1) * 1e9
+        return {
+            source: rates > np.quantile(rates, 0.25) + _MANY_INTERRUPTS for source, rates in rates_by_source.items()
+        }
 
 
 class Disturber(Record):

@@ -18,18 +18,18 @@ def most_changed(items: Sequence[_Item], change: Callable[[_Item], float | None]
     """Return the items to print, in their order: all of them, or if there are too many those that changed most."""
     if len(items) <= MOST_BENCHMARKS:
         return items
-    places = nlargest(MOST_BENCHMARKS, range(len(items)), key=lambda place: abs(change(items[place]) or 0.0))
-    return [items[place] for place in sorted(places)]
+    positions = nlargest(MOST_BENCHMARKS, range(len(items)), key=lambda place: abs(change(items[place]) or 0.0))
+    return [items[place] for place in sorted(positions)]
 
 
 def show_left_out(
     sheet: Sheet,
-    many: int,
-    which: str = "",
+    number: int,
+    description: str = "",
     *,
     noun: str = "more benchmark",
     where: str = "--markdown FILE",
 ) -> None:
-    """Print how many more items are not shown, `which` they are, and where to find them."""
-    if many > 0:
-        sheet.row("left out", f"{figures.count(many, noun)}{which}: {where} has all of them")
+    """Print how many more items are not shown, a `description` of them, and where to find them."""
+    if number > 0:
+        sheet.row("left out", f"{figures.count(number, noun)}{description}: {where} has all of them")

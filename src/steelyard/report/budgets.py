@@ -22,25 +22,25 @@ _WHY_UNDECIDED: dict[StopReason, str] = {
     "futile": "stopped early, as no verdict was within reach",
 }
 # Nobody waits longer than this for one verdict.
-_MOST_SENSIBLE_S = 3600.0
+_LONGEST_SENSIBLE_S = 3600.0
 # Hints grant this many times what is needed (pairs, seconds or margin), since that is itself an estimate. In ten
 # kinds of noise, following them led to a verdict for 95 % of the hints of pairs (75 % in the worst kind), and for
 # 90 % of those of a margin (benchmarks/hints_on_traces.py).
-TO_SPARE = 1.4
+RESERVE_FACTOR = 1.4
 # From this many times fewer pairs on, the smaller number is worth naming too.
-_FAR_LESS = 2
+_FAR_FEWER_FACTOR = 2
 # --margin accepts up to 50 %.
-MOST_MARGIN = 0.4
+LARGEST_HINTED_MARGIN = 0.4
 # Disturbed launches per pair, of two, above which other work on the machine is worth mentioning.
-_MANY = 1.0
-_TELLS = "would settle a large change, and show how many more a small one needs"
+_MANY_DISTURBED_PER_PAIR = 1.0
+_WOULD_SETTLE_LARGE = "would settle a large change, and show how many more a small one needs"
 SEE_NOTE = " (see the note)"
 """Refers to one of the verdict's notes, which says why; formats without notes leave it out."""
 _COARSE_CLOCK = "coarse-clock"
 # By the finding that recommends it, the option that runs a pair's launches at the same time.
-_WAYS = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
+_PAIRING_OPTIONS = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
 _FEW_LAYOUTS = "few-layouts"
-_POINTED_AT = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
+_NOTED_CODES = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
 def margin_of(verdict: Verdict, settings: Settings) -> float:
@@ -48,138 +48,148 @@ def margin_of(verdict: Verdict, settings: Settings) -> float:
     return settings.margin if verdict.margin is None else verdict.margin
 
 
-def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool = False) -> str:
+def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool = False) -> str:
     """Say what budget would decide an undecided verdict and which option grants it, or why no budget would.
 
-    For a merged suite it is the budget `of_a_part`, since merging measures nothing.
+    For a merged suite it is the budget of a part (`is_of_part`), since merging measures nothing.
     """
     if is_withheld(verdict):
         return f"the control alarmed, and no budget mends that{SEE_NOTE}"
     why = _WHY_UNDECIDED.get(reason) if reason else None
-    way_out = _way_out(verdict, settings, reason, of_a_part)
-    return f"{why}; {way_out}" if why else way_out
+    decider = _what_would_decide(verdict, settings, reason, is_of_part)
+    return f"{why}; {decider}" if why else decider
 
 
 def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     """Say once what would decide all undecided verdicts: the largest budget that any needs, or what else helps."""
-    in_reach = [verdict for verdict in verdicts if _is_in_reach(verdict)]
-    beyond = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
-    others = [verdict for verdict in beyond if not is_too_coarse(verdict)]
-    coarse = [verdict for verdict in beyond if is_too_coarse(verdict)]
-    most: list[tuple[list[Verdict], Verdict]] = []
-    if in_reach:
-        most.append((in_reach, max(in_reach, key=lambda verdict: verdict.seconds_needed or 0.0)))
-    most += [(some, max(some, key=lambda verdict: verdict.margin_needed or 0.0)) for some in (others, coarse) if some]
+    reachable = [verdict for verdict in verdicts if _is_in_reach(verdict)]
+    unreachable = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
+    others = [verdict for verdict in unreachable if not is_too_coarse(verdict)]
+    too_coarse = [verdict for verdict in unreachable if is_too_coarse(verdict)]
+    groups: list[tuple[list[Verdict], Verdict]] = []
+    if reachable:
+        groups.append((reachable, max(reachable, key=lambda verdict: verdict.seconds_needed or 0.0)))
+    groups += [
+        (group, max(group, key=lambda verdict: verdict.margin_needed or 0.0)) for group in (others, too_coarse) if group
+    ]
     return [
-        ("" if len(some) == len(verdicts) else f"{len(some)} of them: ")
-        + budget(_as_all(one, some), record.settings, record.stop[one.index], bool(record.parts))
-        for some, one in most
+        ("" if len(group) == len(verdicts) else f"{len(group)} of them: ")
+        + budget(_speaking_for_all(hardest, group), record.settings, record.stop[hardest.index], bool(record.parts))
+        for group, hardest in groups
     ]
 
 
-def _as_all(one: Verdict, some: list[Verdict]) -> Verdict:
+def _speaking_for_all(speaker: Verdict, verdicts: list[Verdict]) -> Verdict:
     """Return the verdict that speaks for some others, without hints at ways of pairing that would not help them all."""
-    ways = [finding.code for finding in one.findings if finding.code in _WAYS]
-    lacking = {code for code in ways if not all(_has(verdict, code) for verdict in some)}
-    return one.model_copy(update={"findings": [each for each in one.findings if each.code not in lacking]})
+    codes = [finding.code for finding in speaker.findings if finding.code in _PAIRING_OPTIONS]
+    not_shared = {code for code in codes if not all(_has_finding(verdict, code) for verdict in verdicts)}
+    return speaker.model_copy(update={"findings": [each for each in speaker.findings if each.code not in not_shared]})
 
 
-def way_on(verdicts: list[Verdict], record: Weighing) -> str | None:
+def option_to_continue(verdicts: list[Verdict], record: Weighing) -> str | None:
     """Return the option that makes an undecided weighing go on from here; None if that would decide nothing."""
     settings = record.settings
-    lacking = [verdict for verdict in verdicts if verdict.verdict == "undecided" and _is_in_reach(verdict)]
-    if not settings.reserve or record.parts or not lacking:
+    open_verdicts = [verdict for verdict in verdicts if verdict.verdict == "undecided" and _is_in_reach(verdict)]
+    if not settings.reserve or record.parts or not open_verdicts:
         return None
     if settings.pairs is not None:
-        more = max(TO_SPARE * (verdict.pairs_needed or 0) - verdict.pairs for verdict in lacking)
-        return f"--pairs {_rounded_up(more)}"
-    return f"--max-time {_rounded_up(max(TO_SPARE * (one.seconds_needed or 0.0) - record.seconds for one in lacking))}"
+        pairs = max(RESERVE_FACTOR * (verdict.pairs_needed or 0) - verdict.pairs for verdict in open_verdicts)
+        return f"--pairs {_rounded_up(pairs)}"
+    seconds = max(RESERVE_FACTOR * (verdict.seconds_needed or 0.0) - record.seconds for verdict in open_verdicts)
+    return f"--max-time {_rounded_up(seconds)}"
 
 
 def _is_in_reach(verdict: Verdict) -> bool:
     """Return whether a number of pairs that somebody would wait for decides the verdict."""
     if verdict.pairs_needed is None or is_withheld(verdict):
         return False
-    return (verdict.seconds_needed or 0.0) <= _MOST_SENSIBLE_S
+    return (verdict.seconds_needed or 0.0) <= _LONGEST_SENSIBLE_S
 
 
-def _way_out(verdict: Verdict, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
+def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool) -> str:
     if is_counted(verdict.metric):
-        return _way_out_of_counts(verdict)
+        return _what_would_decide_counts(verdict)
     if verdict.change is None:
         return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else "no pair was measured to its end"
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
-        return _instead(verdict, settings)
+        return _other_ways(verdict, settings)
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
-    does = "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _TELLS
-    beside = _beside(verdict)
-    sooner = f"; perhaps far sooner: {beside}{SEE_NOTE}" if beside else ""
-    options = _options(pairs, seconds, settings, reason, of_a_part)
-    return f"{amount} {does}{_even(verdict)}{options}{sooner}"
+    effect = (
+        "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _WOULD_SETTLE_LARGE
+    )
+    pairing = _pairing_option(verdict)
+    sooner = f"; perhaps far sooner: {pairing}{SEE_NOTE}" if pairing else ""
+    options = _budget_options(pairs, seconds, settings, reason, is_of_part)
+    return f"{amount} {effect}{_even_chance(verdict)}{options}{sooner}"
 
 
-def _even(verdict: Verdict) -> str:
+def _even_chance(verdict: Verdict) -> str:
     """Say what is enough in half of all cases, if that is far less than what is needed."""
     pairs, seconds = verdict.pairs_even, verdict.seconds_even
-    if pairs is None or seconds is None or _FAR_LESS * pairs > (verdict.pairs_needed or 0):
+    if pairs is None or seconds is None or _FAR_FEWER_FACTOR * pairs > (verdict.pairs_needed or 0):
         return ""
     return f" (50 % chance at {_rounded_up(pairs):,}, {figures.seconds(seconds)})"
 
 
-def _beside(verdict: Verdict) -> str | None:
+def _pairing_option(verdict: Verdict) -> str | None:
     """Return the option that runs a pair's launches at the same time, if the verdict may gain by that."""
-    return next((way for code, way in _WAYS.items() if _has(verdict, code)), None)
+    return next((option for code, option in _PAIRING_OPTIONS.items() if _has_finding(verdict, code)), None)
 
 
-def pointed_at(verdict: Verdict) -> list[Finding]:
+def findings_with_notes(verdict: Verdict) -> list[Finding]:
     """Return the findings that SEE_NOTE may refer to."""
-    return [finding for finding in verdict.findings if finding.code in _POINTED_AT]
+    return [finding for finding in verdict.findings if finding.code in _NOTED_CODES]
 
 
 def is_too_coarse(verdict: Verdict) -> bool:
     """Return whether the clock's ticks may hide a change."""
-    return _has(verdict, _COARSE_CLOCK)
+    return _has_finding(verdict, _COARSE_CLOCK)
 
 
 def is_withheld(verdict: Verdict) -> bool:
     """Return whether the control raised an alarm, so that the figures say nothing about the change."""
-    return _has(verdict, CONTROL_ALARM)
+    return _has_finding(verdict, CONTROL_ALARM)
 
 
-def _has(verdict: Verdict, code: str) -> bool:
+def _has_finding(verdict: Verdict, code: str) -> bool:
     return any(finding.code == code for finding in verdict.findings)
 
 
-def _instead(verdict: Verdict, settings: Settings) -> str:
+def _other_ways(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide a verdict that no sensible number of pairs decides."""
     if is_too_coarse(verdict):
         return f"what a clock's ticks may hide, no number of pairs shows{SEE_NOTE}"
     why = f"no sensible budget would decide it at your margin of {figures.threshold(margin_of(verdict, settings))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
-    beside = _beside(verdict)
-    ways = [f"{beside} may need far fewer{SEE_NOTE}"] if beside else []
-    ways += _more_layouts(verdict)
-    margin = TO_SPARE * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
-    if margin <= MOST_MARGIN:
+    pairing = _pairing_option(verdict)
+    ways = [f"{pairing} may need far fewer{SEE_NOTE}"] if pairing else []
+    ways += _layouts_hint(verdict)
+    margin = RESERVE_FACTOR * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
+    if margin <= LARGEST_HINTED_MARGIN:
         ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
-    if verdict.disturbed > _MANY * verdict.pairs:
+    if verdict.disturbed > _MANY_DISTURBED_PER_PAIR * verdict.pairs:
         ways.append("a machine with less other work needs fewer pairs")
     if not ways and verdict.seconds_needed is not None:
         ways.append("a smaller input would take less")
     return "; ".join([why, *ways])
 
 
-def _more_layouts(verdict: Verdict) -> list[str]:
+def _layouts_hint(verdict: Verdict) -> list[str]:
     """Say how many layouts would decide what no number of pairs does, unless a note says so already."""
     facts = verdict.layouts
-    if facts is None or facts.needed is None or facts.needed <= len(facts.changes) or _has(verdict, _FEW_LAYOUTS):
+    if (
+        facts is None
+        or facts.needed is None
+        or facts.needed <= len(facts.changes)
+        or _has_finding(verdict, _FEW_LAYOUTS)
+    ):
         return []
     return [f"about {facts.needed} layouts of each side would, with as many pairs of each"]
 
 
-def _way_out_of_counts(verdict: Verdict) -> str:
+def _what_would_decide_counts(verdict: Verdict) -> str:
     if verdict.pairs < 2:
         return "too few counts for any verdict: let it run to its end"
     if verdict.pairs_needed is not None:
@@ -189,22 +199,24 @@ def _way_out_of_counts(verdict: Verdict) -> str:
     return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
 
 
-def _options(pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None, of_a_part: bool) -> str:
+def _budget_options(
+    pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None, is_of_part: bool
+) -> str:
     """Return the options that grant a budget, with a reserve because the need is itself an estimate."""
     options = []
     if reason == "interrupted":
         return ""  # carrying it on takes only --resume, and it keeps its budget
     if settings.pairs is not None and pairs > settings.pairs:
-        options.append(f"--pairs {_rounded_up(TO_SPARE * pairs)}")
+        options.append(f"--pairs {_rounded_up(RESERVE_FACTOR * pairs)}")
     if settings.max_time_s is not None and seconds is not None:
-        spare_s = TO_SPARE * seconds
-        if spare_s > settings.max_time_s or reason == "time":
-            options.append(f"--max-time {_rounded_up(max(spare_s, settings.max_time_s + 1))}")
+        reserved_s = RESERVE_FACTOR * seconds
+        if reserved_s > settings.max_time_s or reason == "time":
+            options.append(f"--max-time {_rounded_up(max(reserved_s, settings.max_time_s + 1))}")
     if not options:
         return "; your budget allows it"
     # The report also names the option that goes on from here, which takes less than measuring anew.
-    anew = "rerun " if settings.reserve and not of_a_part else ""
-    return f"; {anew}with some to spare{', given to its part' if of_a_part else ''}: {' '.join(options)}"
+    rerun = "rerun " if settings.reserve and not is_of_part else ""
+    return f"; {rerun}with some to spare{', given to its part' if is_of_part else ''}: {' '.join(options)}"
 
 
 def _rounded_up(number: float) -> int:
@@ -229,37 +241,37 @@ def allowance(
     message says that it assumes this pace. `prepared_s`, the time a harness took to list and try its benchmarks, is
     mentioned if it is longer than a pair and over a quarter of the budget.
     """
-    verdicts, take = f"a verdict at alpha {settings.alpha:.3g}", "takes"
+    verdicts, takes = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
-        verdicts, take = f"verdicts that share alpha {settings.alpha:.3g}", "take"
+        verdicts, takes = f"verdicts that share alpha {settings.alpha:.3g}", "take"
     elif settings.shard is not None and len(settings.shard.suite) > 1:  # the other benchmarks are in other parts
         verdicts = f"a verdict at its share of alpha {settings.alpha:.3g}"
     if settings.pairs is not None and settings.pairs < fewest:
-        spare = _rounded_up(TO_SPARE * fewest)
+        reserved = _rounded_up(RESERVE_FACTOR * fewest)
         return (
-            f"{figures.count(settings.pairs, 'pair')} are too few for {verdicts}, which {take} {fewest}; with some to "
-            f"spare: --pairs {spare}"
+            f"{figures.count(settings.pairs, 'pair')} are too few for {verdicts}, which {takes} {fewest}; with some to "
+            f"spare: --pairs {reserved}"
         )
     needed_s = spent_s + fewest * seconds_each
     if settings.max_time_s is None or (fitting >= fewest and needed_s <= settings.max_time_s):
         return None
-    pair = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
+    pair_text = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
     if fitting >= fewest:
-        usual = figures.seconds(settings.max_time_s)
+        default_time = figures.seconds(settings.max_time_s)
         return (
-            f"{pair} takes {figures.seconds(seconds_each)}, so it goes on for about {figures.seconds(needed_s)}: "
-            f"{verdicts} {take} {fewest} pairs, for which the usual {usual} are too short; --max-time sets a "
+            f"{pair_text} takes {figures.seconds(seconds_each)}, so it goes on for about {figures.seconds(needed_s)}: "
+            f"{verdicts} {takes} {fewest} pairs, for which the usual {default_time} are too short; --max-time sets a "
             "limit that holds"
         )
     longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
     allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
     # The fewest pairs decide only if all point one way; a dozen is the number to name where they leave it open.
     sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
-    spare = _rounded_up(TO_SPARE * sensible_s)
-    before = ""
+    reserved = _rounded_up(RESERVE_FACTOR * sensible_s)
+    preparation = ""
     if prepared_s > max(seconds_each, settings.max_time_s / 4):
-        before = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
+        preparation = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
     return (
-        f"{pair} took {figures.seconds(seconds_each)}{before}; at that pace {longest} leave time for {allowed}: too "
-        f"few for {verdicts}, which {take} {fewest}; with some to spare: --max-time {spare}"
+        f"{pair_text} took {figures.seconds(seconds_each)}{preparation}; at that pace {longest} leave time for "
+        f"{allowed}: too few for {verdicts}, which {takes} {fewest}; with some to spare: --max-time {reserved}"
     )

@@ -17,96 +17,99 @@ from steelyard.report.sheet import Sheet
 # Narrower than this, a chart would show nothing.
 CHART_COLUMNS = 40
 _WIDEST_CHART, _GUTTER = 72, 9
-_SEVERAL, _EQUAL = "*", "."
-_MARKS = {"linear-i32": "l", "random-i32": "r", "linear-u64": "L", "random-u64": "R", "chase": "c"}
+_SEVERAL_MARK, _DIAGONAL_MARK = "*", "."
+_PATTERN_MARKS = {"linear-i32": "l", "random-i32": "r", "linear-u64": "L", "random-u64": "R", "chase": "c"}
 # Below this ratio of longest to shortest, a pattern's times hardly vary, and there is little for a cost to follow.
-_LITTLE = 1.5
+_LITTLE_VARIATION = 1.5
 
 # A point as drawn: pattern, measured ns, predicted ns.
-Drawn = tuple[str, float, float]
+DrawnPoint = tuple[str, float, float]
 
 
 def show(console: Console, calibration: Calibration, stored: str) -> None:
     """Print the weights, the caution, the patterns, the chart and where it was stored."""
     sheet = Sheet(console)
-    hit = figures.duration(calibration.fit.l1_ns)
-    sheet.row("weights", Text.assemble((_ratio(calibration.weights), "bold"), f", where an L1 hit takes {hit}"))
+    l1_time = figures.duration(calibration.fit.l1_ns)
+    sheet.row("weights", Text.assemble((_ratio(calibration.weights), "bold"), f", where an L1 hit takes {l1_time}"))
     sheet.row("", f"hits of L1 : LL : RAM, fitted to {figures.count(len(calibration.points), 'point')} of all patterns")
     sheet.row("caution", Text(caution(calibration), "yellow"), style="bold yellow")
     sheet.blank()
-    _patterns(sheet, calibration)
-    flat = [fit.pattern for fit in calibration.patterns if _ends(calibration, fit.pattern)[2] < _LITTLE]
-    if flat:
-        text = f"{', '.join(flat)}: these times hardly vary, so that a correlation says little"
+    _print_patterns(sheet, calibration)
+    hardly_varying = [
+        fit.pattern for fit in calibration.patterns if _time_range(calibration, fit.pattern)[2] < _LITTLE_VARIATION
+    ]
+    if hardly_varying:
+        text = f"{', '.join(hardly_varying)}: these times hardly vary, so that a correlation says little"
         notes.show(sheet, [notes.Note(text)])
     sheet.blank()
-    _chart(sheet, calibration)
-    sheet.row("off most", furthest(calibration))
-    sheet.row("caches", f"{_caches(calibration.caches)} ({calibration.caches.name})")
+    _print_chart(sheet, calibration)
+    sheet.row("off most", worst_point_sentence(calibration))
+    sheet.row("caches", f"{_cache_sizes(calibration.caches)} ({calibration.caches.name})")
     if len(calibration.last_levels) > 1:
-        sheet.row("", _last_levels(calibration))
+        sheet.row("", _last_level_sentence(calibration))
     sheet.row("machine", f"{calibration.processor or 'unknown'} ({calibration.machine})")
     launches = figures.count(calibration.repeats, "launch")
     sheet.row("measured", f"in {figures.seconds(calibration.seconds)}, {launches} a point")
     sheet.row("stored", stored)
 
 
-def kept(record: InterruptedCalibration, where: str) -> str:
+def kept_sentence(record: InterruptedCalibration, where: str) -> str:
     """Say where the measurements of a calibration are kept that ended before weights were fitted."""
-    made = figures.count(record.measurements(), "measurement")
-    return f"what was measured until then ({made}) is kept in {where}"
+    measurements = figures.count(record.measurements(), "measurement")
+    return f"what was measured until then ({measurements}) is kept in {where}"
 
 
 def caution(calibration: Calibration) -> str:
     """Say that the weights do not hold for other access patterns, with the weights that single patterns would give."""
-    known = [fit for fit in calibration.patterns if fit.fit.weights is not None]
+    weighted = [fit for fit in calibration.patterns if fit.fit.weights is not None]
     text = "these weights do not carry over between access patterns"
-    if len(known) > 1:
-        ends = (min(known, key=_ram), max(known, key=_ram))
-        text += ": " + ", ".join(f"fitted to {fit.pattern} alone they are {_own(fit)}" for fit in ends)
+    if len(weighted) > 1:
+        extremes = (min(weighted, key=_ram_weight), max(weighted, key=_ram_weight))
+        text += ": " + ", ".join(f"fitted to {fit.pattern} alone they are {_own_weights(fit)}" for fit in extremes)
     return f"{text}. A cost is a convention, not a time: to know how long a program takes, time it"
 
 
-def _ram(fit: PatternFit) -> float:
+def _ram_weight(fit: PatternFit) -> float:
     return fit.fit.weights.ram if fit.fit.weights else math.nan
 
 
 def _ratio(weights: Weights) -> str:
-    return ":".join(_number(weight) for weight in (weights.l1, weights.ll, weights.ram))
+    return ":".join(_weight_text(weight) for weight in (weights.l1, weights.ll, weights.ram))
 
 
-def _own(fit: PatternFit) -> str:
+def _own_weights(fit: PatternFit) -> str:
     return _ratio(fit.fit.weights) if fit.fit.weights else figures.NOT_KNOWN
 
 
-def _number(weight: float) -> str:
+def _weight_text(weight: float) -> str:
     return f"{weight:,.0f}" if weight >= 9.95 else f"{weight:.1f}".removesuffix(".0")
 
 
-def _caches(caches: Caches) -> str:
+def _cache_sizes(caches: Caches) -> str:
     shapes = (("I1", caches.i1), ("D1", caches.d1), ("LL", caches.ll))
-    return ", ".join(f"{name} {_size(size)}" for name, (size, _, _) in shapes)
+    return ", ".join(f"{name} {_size_text(size)}" for name, (size, _, _) in shapes)
 
 
-def _last_levels(calibration: Calibration) -> str:
+def _last_level_sentence(calibration: Calibration) -> str:
     """Say which size of the last level explains the times best: the one the machine reports, or a smaller one."""
-    said, *less = calibration.last_levels
+    reported, *smaller = calibration.last_levels
     best = min(calibration.last_levels, key=lambda level: level.error)
-    if best is said:
-        return f"as the machine says: with a smaller last level, down to {_size(less[-1].size_bytes)}, the fit is worse"
-    missed, misses = figures.whole_percent(said.error), figures.whole_percent(best.error)
+    if best is reported:
+        least = _size_text(smaller[-1].size_bytes)
+        return f"as the machine says: with a smaller last level, down to {least}, the fit is worse"
+    reported_error, best_error = figures.whole_percent(reported.error), figures.whole_percent(best.error)
     return (
-        f"this machine says {_size(said.size_bytes)} of LL, but {_size(best.size_bytes)} explain the times better: "
-        f"the fit is off by {misses} (root mean square) instead of {missed}"
+        f"this machine says {_size_text(reported.size_bytes)} of LL, but {_size_text(best.size_bytes)} explain the "
+        f"times better: the fit is off by {best_error} (root mean square) instead of {reported_error}"
     )
 
 
-def _size(size_bytes: int) -> str:
+def _size_text(size_bytes: int) -> str:
     number, unit = figures.size(size_bytes).split()
     return f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"
 
 
-def furthest(calibration: Calibration) -> str:
+def worst_point_sentence(calibration: Calibration) -> str:
     """Name the point that the fit misses by the largest factor."""
 
     def factor(point: Point) -> float:
@@ -114,10 +117,9 @@ def furthest(calibration: Calibration) -> str:
         return max(ratio, 1 / ratio) if ratio > 0 else math.inf
 
     worst = max(calibration.points, key=factor)
-    predicted = _ns(calibration.fit.predicted_ns(worst))
-    return (
-        f"{worst.pattern} over {figures.size(worst.size_bytes)}: {_ns(worst.ns)} ns measured, {predicted} ns predicted"
-    )
+    predicted = _ns_text(calibration.fit.predicted_ns(worst))
+    measured, size = _ns_text(worst.ns), figures.size(worst.size_bytes)
+    return f"{worst.pattern} over {size}: {measured} ns measured, {predicted} ns predicted"
 
 
 # --- the patterns
@@ -125,7 +127,7 @@ def furthest(calibration: Calibration) -> str:
 _HEADER = ("", "pattern", "time of a step", "own weights", "default", "fitted", "own")
 
 
-def _patterns(sheet: Sheet, calibration: Calibration) -> None:
+def _print_patterns(sheet: Sheet, calibration: Calibration) -> None:
     rows = [list(_cells(sheet, calibration, fit)) for fit in calibration.patterns]
     widths = [max(len(cell) for cell in column) for column in zip(_HEADER, *rows, strict=True)]
     sheet.row(
@@ -135,8 +137,8 @@ def _patterns(sheet: Sheet, calibration: Calibration) -> None:
     )
     if sum(widths) + 2 * (len(widths) - 1) > sheet.width:
         for mark, pattern, time, own, *correlations in rows:
-            told = zip(_HEADER[-3:], correlations, strict=True)
-            text = f"{time}; own weights {own}; {', '.join(f'{name} {value}' for name, value in told)}"
+            named_correlations = zip(_HEADER[-3:], correlations, strict=True)
+            text = f"{time}; own weights {own}; {', '.join(f'{name} {value}' for name, value in named_correlations)}"
             sheet.row(f"{mark} {pattern}", text, style="bold")
         return
     styled = [[Text(cell, "bold" if place < 2 else "") for place, cell in enumerate(row)] for row in rows]
@@ -144,37 +146,37 @@ def _patterns(sheet: Sheet, calibration: Calibration) -> None:
 
 
 def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[str]:
-    low, high, _ = _ends(calibration, fit.pattern)
-    yield _MARKS.get(fit.pattern, "+")
+    low, high, _ = _time_range(calibration, fit.pattern)
+    yield _PATTERN_MARKS.get(fit.pattern, "+")
     yield sheet.name(fit.pattern, 16)
-    yield f"{_ns(low)} to {_ns(high)} ns"
-    yield _own(fit)
+    yield f"{_ns_text(low)} to {_ns_text(high)} ns"
+    yield _own_weights(fit)
     for correlation in (fit.by_default, fit.by_calibrated, fit.by_own):
         yield figures.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
 
 
-def _ends(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
+def _time_range(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
     """Return the shortest and the longest time of a pattern, ns, and their ratio."""
     times = [point.ns for point in calibration.points if point.pattern == pattern]
     return min(times), max(times), max(times) / min(times)
 
 
-def _ns(time: float) -> str:
+def _ns_text(time: float) -> str:
     return f"{time:,.0f}" if time >= 99.5 else f"{time:.3g}" if time >= 9.95 else f"{time:.2g}"
 
 
 # --- the chart
 
 
-def _chart(sheet: Sheet, calibration: Calibration) -> None:
+def _print_chart(sheet: Sheet, calibration: Calibration) -> None:
     lines = list(chart(calibration, min(sheet.width, _WIDEST_CHART)))
     if not lines:
         return
     sheet.row("chart", "predicted (up) against measured time of a step, both scales logarithmic")
     for line in lines:
         sheet.line(Text(line))
-    marks = ", ".join(f"{_MARKS.get(fit.pattern, '+')} {fit.pattern}" for fit in calibration.patterns)
-    sheet.row("", f"{marks}; {_SEVERAL} several; {_EQUAL} as predicted")
+    marks = ", ".join(f"{_PATTERN_MARKS.get(fit.pattern, '+')} {fit.pattern}" for fit in calibration.patterns)
+    sheet.row("", f"{marks}; {_SEVERAL_MARK} several; {_DIAGONAL_MARK} as predicted")
     sheet.blank()
 
 
@@ -183,31 +185,31 @@ def chart(calibration: Calibration, width: int) -> Iterator[str]:
 
     Both scales are logarithmic and the same, so points predicted exactly lie on the diagonal.
     """
-    drawn = _drawn(calibration)
-    if width < CHART_COLUMNS or not drawn:
+    points = _drawn_points(calibration)
+    if width < CHART_COLUMNS or not points:
         return
-    low, high = _range(drawn)
+    low, high = _axis_range(points)
     columns = width - _GUTTER
     rows = columns // 3
-    field = [[" "] * columns for _ in range(rows)]
+    grid = [[" "] * columns for _ in range(rows)]
     for column in range(columns):
-        field[column * rows // columns][column] = _EQUAL
+        grid[column * rows // columns][column] = _DIAGONAL_MARK
 
-    def place(value: float, cells: int) -> int:
+    def position(value: float, cells: int) -> int:
         return min(cells - 1, int(math.log(value / low) / math.log(high / low) * cells))
 
-    for pattern, measured, predicted in drawn:
-        row, column = place(predicted, rows), place(measured, columns)
-        mark, there = _MARKS.get(pattern, "+"), field[row][column]
-        field[row][column] = mark if there in (_EQUAL, " ", mark) else _SEVERAL
-    labels = {place(tick, rows): f"{_ns(tick)} ns" for tick in _ticks(low, high)}
+    for pattern, measured, predicted in points:
+        row, column = position(predicted, rows), position(measured, columns)
+        mark, occupant = _PATTERN_MARKS.get(pattern, "+"), grid[row][column]
+        grid[row][column] = mark if occupant in (_DIAGONAL_MARK, " ", mark) else _SEVERAL_MARK
+    labels = {position(tick, rows): f"{_ns_text(tick)} ns" for tick in _ticks(low, high)}
     for row in reversed(range(rows)):
-        yield f"{labels.get(row, ''):>{_GUTTER - 2}} |{''.join(field[row])}".rstrip()
+        yield f"{labels.get(row, ''):>{_GUTTER - 2}} |{''.join(grid[row])}".rstrip()
     yield " " * (_GUTTER - 1) + "+" + "-" * columns
-    yield _below({place(tick, columns): f"{_ns(tick)} ns" for tick in _ticks(low, high)}, columns)
+    yield _tick_line({position(tick, columns): f"{_ns_text(tick)} ns" for tick in _ticks(low, high)}, columns)
 
 
-def _below(labels: dict[int, str], columns: int) -> str:
+def _tick_line(labels: dict[int, str], columns: int) -> str:
     line = ""
     for column, label in sorted(labels.items()):
         start = min(column, columns - len(label))
@@ -216,13 +218,13 @@ def _below(labels: dict[int, str], columns: int) -> str:
     return " " * _GUTTER + line
 
 
-def _drawn(calibration: Calibration) -> list[Drawn]:
+def _drawn_points(calibration: Calibration) -> list[DrawnPoint]:
     points = [(point.pattern, point.ns, calibration.fit.predicted_ns(point)) for point in calibration.points]
     return [point for point in points if point[2] > 0]  # 0 has no logarithm
 
 
-def _range(drawn: Iterable[Drawn]) -> tuple[float, float]:
-    values = [value for _, *pair in drawn for value in pair]
+def _axis_range(points: Iterable[DrawnPoint]) -> tuple[float, float]:
+    values = [value for _, *pair in points for value in pair]
     return min(values) / 1.2, max(values) * 1.2
 
 
@@ -247,20 +249,23 @@ _STYLE = (
 
 def svg(calibration: Calibration) -> str:
     """Draw predicted against measured times as a self-contained SVG file."""
-    drawn = _drawn(calibration)
-    low, high = _range(drawn) if drawn else (1.0, 10.0)
+    points = _drawn_points(calibration)
+    low, high = _axis_range(points) if points else (1.0, 10.0)
 
-    def along(value: float) -> float:
+    def offset(value: float) -> float:
         return _SIDE * math.log(value / low) / math.log(high / low)
 
-    names = dict.fromkeys([*(fit.pattern for fit in calibration.patterns), *(pattern for pattern, *_ in drawn)])
-    colours = {name: _COLOURS[place % len(_COLOURS)] for place, name in enumerate(names)}
-    lines = [*_frame(calibration), *(line for tick in _ticks(low, high) for line in _grid(along(tick), _ns(tick)))]
-    for pattern, measured, predicted in drawn:
-        told = f"{pattern}: measured {_ns(measured)} ns, predicted {_ns(predicted)} ns"
-        lines.append(_dot(_LEFT + along(measured), _BOTTOM - along(predicted), pattern, colours[pattern], told))
-    for place, fit in enumerate(calibration.patterns):
-        lines += _legend(place, fit, colours[fit.pattern])
+    names = dict.fromkeys([*(fit.pattern for fit in calibration.patterns), *(pattern for pattern, *_ in points)])
+    colours = {name: _COLOURS[position % len(_COLOURS)] for position, name in enumerate(names)}
+    lines = [
+        *_frame(calibration),
+        *(line for tick in _ticks(low, high) for line in _grid(offset(tick), _ns_text(tick))),
+    ]
+    for pattern, measured, predicted in points:
+        tooltip = f"{pattern}: measured {_ns_text(measured)} ns, predicted {_ns_text(predicted)} ns"
+        lines.append(_dot(_LEFT + offset(measured), _BOTTOM - offset(predicted), pattern, colours[pattern], tooltip))
+    for position, fit in enumerate(calibration.patterns):
+        lines += _legend(position, fit, colours[fit.pattern])
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -281,29 +286,29 @@ def _frame(calibration: Calibration) -> list[str]:
     ]
 
 
-def _grid(along: float, label: str) -> list[str]:
+def _grid(offset: float, label: str) -> list[str]:
     return [
-        _line((_LEFT + along, _TOP), (_LEFT + along, _BOTTOM), "grid"),
-        _line((_LEFT, _BOTTOM - along), (_LEFT + _SIDE, _BOTTOM - along), "grid"),
-        _label(_LEFT + along, _BOTTOM + 18, label, anchor="middle"),
-        _label(_LEFT - 8, _BOTTOM - along + 4, label, anchor="end"),
+        _line((_LEFT + offset, _TOP), (_LEFT + offset, _BOTTOM), "grid"),
+        _line((_LEFT, _BOTTOM - offset), (_LEFT + _SIDE, _BOTTOM - offset), "grid"),
+        _label(_LEFT + offset, _BOTTOM + 18, label, anchor="middle"),
+        _label(_LEFT - 8, _BOTTOM - offset + 4, label, anchor="end"),
     ]
 
 
-def _legend(place: int, fit: PatternFit, colour: str) -> list[str]:
-    x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * place
-    known = figures.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
+def _legend(position: int, fit: PatternFit, colour: str) -> list[str]:
+    x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * position
+    correlation = figures.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
     return [
         _dot(x, y - 4, fit.pattern, colour, fit.pattern),
         _label(x + 12, y, fit.pattern),
-        _label(x + 12, y + 15, f"correlation {known}"),
+        _label(x + 12, y + 15, f"correlation {correlation}"),
     ]
 
 
-def _dot(x: float, y: float, pattern: str, colour: str, told: str) -> str:
-    mark = _text(_MARKS.get(pattern, "+"))
+def _dot(x: float, y: float, pattern: str, colour: str, tooltip: str) -> str:
+    mark = _text(_PATTERN_MARKS.get(pattern, "+"))
     return (
-        f'<g><title>{_text(told)}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colour}"/>'
+        f'<g><title>{_text(tooltip)}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{colour}"/>'
         f'<text class="mark" x="{x:.1f}" y="{y + 3:.1f}" text-anchor="middle">{mark}</text></g>'
     )
 

@@ -12,86 +12,86 @@ from steelyard.model.soundness import Allocating, Checked, Looked, Soundness
 from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
-_NEVER_TRIED = "not tried"
+_NOT_TRIED = "not tried"
 
 
-def soundness(console: Console, found: Soundness) -> None:
+def show_soundness(console: Console, found: Soundness) -> None:
     """Print each benchmark with its troubles, the rules not tried and why, and what all of it is based on."""
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(found.command, 3 * sheet.text_width), "bold"))
     sheet.blank()
-    noted: set[str] = set()
+    notes_said: set[str] = set()
     for name in found.benchmarks:
-        _benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
+        _print_benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
         for one in found.allocating:
             if one.benchmark == name:
-                sheet.row("", Text(sheet.name(heap(one, noted), 10 * sheet.text_width), "dim"))
-                noted.add(one.note)
+                sheet.row("", Text(sheet.name(heap_sentence(one, notes_said), 10 * sheet.text_width), "dim"))
+                notes_said.add(one.note)
     sheet.blank()
     troubles = found.troubles()
-    bad = len({one.benchmark for one in troubles})
-    many = figures.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
-    looked = f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}"
+    troubled_benchmarks = len({one.benchmark for one in troubles})
+    checked = figures.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
+    effort = f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}"
     if found.interrupted:
         sheet.row("caution", "interrupted: only what was launched until then is judged", style="bold yellow")
     if not troubles:
         so_far = " so far" if found.interrupted else ""
-        sheet.row("in all", f"no trouble{so_far} with {many} ({looked})")
+        sheet.row("in all", f"no trouble{so_far} with {checked} ({effort})")
         return
     in_all = (
-        f"{figures.count(len(troubles), 'trouble')} with {bad} of {many}"
+        f"{figures.count(len(troubles), 'trouble')} with {troubled_benchmarks} of {checked}"
         if found.harness
         else figures.count(len(troubles), "trouble")
     )
-    sheet.row("in all", f"{in_all} ({looked}): steelyard docs check explains each rule")
+    sheet.row("in all", f"{in_all} ({effort}): steelyard docs check explains each rule")
 
 
-def _benchmark(sheet: Sheet, name: str, looked: Sequence[Looked]) -> None:
-    shown = sheet.name(name, 2 * sheet.text_width)
-    troubles = [one for one in looked if one.outcome == "trouble"]
-    tried = [one for one in looked if one.outcome != "untried"]
+def _print_benchmark(sheet: Sheet, name: str, results: Sequence[Looked]) -> None:
+    shown_name = sheet.name(name, 2 * sheet.text_width)
+    troubles = [result for result in results if result.outcome == "trouble"]
+    tried = [result for result in results if result.outcome != "untried"]
     if not tried:
-        sheet.row("untried", shown)
+        sheet.row("untried", shown_name)
     elif not troubles:
-        held = figures.count(len(tried), "rule holds", "rules hold")
-        left = f", {len(looked) - len(tried)} not tried" if len(tried) < len(looked) else ""
-        label, style = ("sound", "green") if 2 * len(tried) >= len(looked) else ("untried", "dim")
-        sheet.row(label, f"{shown}: {held}{left}", style=style)
+        holding = figures.count(len(tried), "rule holds", "rules hold")
+        untried = f", {len(results) - len(tried)} not tried" if len(tried) < len(results) else ""
+        label, style = ("sound", "green") if 2 * len(tried) >= len(results) else ("untried", "dim")
+        sheet.row(label, f"{shown_name}: {holding}{untried}", style=style)
     else:
-        sheet.row("trouble", Text(shown, "bold"), style="bold red")
-    for one in troubles:
+        sheet.row("trouble", Text(shown_name, "bold"), style="bold red")
+    for result in troubles:
         sheet.row(
             "",
-            Text(f"{one.code}: ", "bold").append(sheet.name(one.finding, 10 * sheet.text_width)),
-            *([f"threshold {in_unit(one)}: {one.origin}"] if one.figure is not None else []),
-            f"remedy: {one.remedy}",
+            Text(f"{result.code}: ", "bold").append(sheet.name(result.finding, 10 * sheet.text_width)),
+            *([f"threshold {threshold_text(result)}: {result.origin}"] if result.figure is not None else []),
+            f"remedy: {result.remedy}",
         )
-    _untried(sheet, [one for one in looked if one.outcome == "untried"])
+    _print_untried(sheet, [result for result in results if result.outcome == "untried"])
 
 
-def _untried(sheet: Sheet, looked: Sequence[Looked]) -> None:
-    for why, ones in groupby(sorted(looked, key=lambda one: one.finding), key=lambda one: one.finding):
-        codes = ", ".join(one.code for one in ones)
-        sheet.row("", Text(f"{_NEVER_TRIED}: {codes}: {sheet.name(why, 10 * sheet.text_width)}", "dim"))
+def _print_untried(sheet: Sheet, results: Sequence[Looked]) -> None:
+    for reason, group in groupby(sorted(results, key=lambda one: one.finding), key=lambda one: one.finding):
+        codes = ", ".join(result.code for result in group)
+        sheet.row("", Text(f"{_NOT_TRIED}: {codes}: {sheet.name(reason, 10 * sheet.text_width)}", "dim"))
 
 
-def heap(one: Allocating, noted: Collection[str] = ()) -> str:
-    """Say what a benchmark asks of the allocator, and what of that is not seen unless `noted` has it already."""
-    if one.allocations is None or one.bytes is None:
-        return f"heap: not seen: {one.note}"
-    many = f"{one.allocations:,.2f}".rstrip("0").rstrip(".")
-    each = {"iteration": "an iteration", "launch": "a launch"}[one.each]
-    allocations = "allocation" if many == "1" else "allocations"
-    text = f"heap: {each} makes {many} {allocations} of {figures.size(round(one.bytes))} in all"
-    if one.share is not None and one.allocations:
-        text += f", about {figures.percent(one.share)} of its time"
-    return f"{text} ({one.note})" if one.note and one.note not in noted else text
+def heap_sentence(allocating: Allocating, notes_said: Collection[str] = ()) -> str:
+    """Say what a benchmark asks of the allocator, and what of that is not seen unless `notes_said` has it already."""
+    if allocating.allocations is None or allocating.bytes is None:
+        return f"heap: not seen: {allocating.note}"
+    number = f"{allocating.allocations:,.2f}".rstrip("0").rstrip(".")
+    per = {"iteration": "an iteration", "launch": "a launch"}[allocating.each]
+    noun = "allocation" if number == "1" else "allocations"
+    text = f"heap: {per} makes {number} {noun} of {figures.size(round(allocating.bytes))} in all"
+    if allocating.share is not None and allocating.allocations:
+        text += f", about {figures.percent(allocating.share)} of its time"
+    return f"{text} ({allocating.note})" if allocating.note and allocating.note not in notes_said else text
 
 
-def in_unit(one: Looked) -> str:
+def threshold_text(result: Looked) -> str:
     """Write the threshold of a rule in its unit."""
-    threshold = one.threshold or 0.0
-    match one.unit:
+    threshold = result.threshold or 0.0
+    match result.unit:
         case "ns":
             return figures.duration(threshold)
         case "s":
@@ -104,7 +104,7 @@ def in_unit(one: Looked) -> str:
             return f"{100 * threshold:g} %"
 
 
-def rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
+def show_rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
     """Print each rule of the protocol with what was seen, and whether all rules hold that were tried."""
     sheet = Sheet(console)
     sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))

@@ -14,20 +14,20 @@ from steelyard.report import attribution, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
-from steelyard.stats.attribution import Function, Rest, Row, attribute, shown, summed
+from steelyard.stats.attribution import Function, Rest, Row, attribute, first_rows, summed
 
-_EQUAL = {
+_STABILITY_WORDS = {
     "exact": "equal counts",
     "stable": "counts within 1e-5 of each other",
     "noisy": "counts that differ",
 }
 # Cache sizes are mostly whole numbers; this finds needless zeros after the point.
-_ROUND = re.compile(r"\.0+ ")
+_ZERO_DECIMALS = re.compile(r"\.0+ ")
 # Keeps the tables within the 65,536 characters of a comment on GitHub.
 _MOST_TABLES = 12
 
 
-def how(sheet: Sheet, record: Weighing | Run) -> None:
+def show_method(sheet: Sheet, record: Weighing | Run) -> None:
     """Print which tool counted, what it simulated and what a hit costs."""
     if record.counting is None:
         return
@@ -35,27 +35,27 @@ def how(sheet: Sheet, record: Weighing | Run) -> None:
     tool = record.counting.tool
     text = f"{tool.tool} {tool.version}"
     if settings.cache_simulation:
-        text += f", {_caches(settings)}; cost is l1 x {settings.weights.l1:g} + ll x {settings.weights.ll:g}"
+        text += f", {_caches_text(settings)}; cost is l1 x {settings.weights.l1:g} + ll x {settings.weights.ll:g}"
         text += f" + ram x {settings.weights.ram:g} ({settings.weights.name} weights: a convention, not a time)"
     sheet.row("counted by", text)
     if settings.loops is not None:
-        alone = f"{figures.count(settings.loops, 'loop')} alone"
-        sheet.row("loops", f"{alone}: the counts of {2 * settings.loops:,} minus those of {settings.loops:,}")
+        loops_alone = f"{figures.count(settings.loops, 'loop')} alone"
+        sheet.row("loops", f"{loops_alone}: the counts of {2 * settings.loops:,} minus those of {settings.loops:,}")
     if settings.body:
         sheet.row("body", "only what lies between the target's own start and stop requests")
 
 
-def _caches(settings: CountSettings) -> str:
+def _caches_text(settings: CountSettings) -> str:
     caches = settings.caches
-    sizes = (_ROUND.sub(" ", figures.size(shape[0])) for shape in (caches.i1, caches.d1, caches.ll))
+    sizes = (_ZERO_DECIMALS.sub(" ", figures.size(shape[0])) for shape in (caches.i1, caches.d1, caches.ll))
     return f"caches {caches.name} (I1, D1, last level {', '.join(sizes)})"
 
 
-def equality(verdict: Verdict) -> str:
+def stability_text(verdict: Verdict) -> str:
     """Say how equal the counts of one program are."""
     if verdict.stability is None:
         return "not known"
-    text = f"{verdict.stability}: {_EQUAL[verdict.stability]}"
+    text = f"{verdict.stability}: {_STABILITY_WORDS[verdict.stability]}"
     if verdict.floor:
         text += f"; the same program differs by {figures.extent(verdict.floor)}"
     if verdict.pairs_needed:
@@ -63,7 +63,7 @@ def equality(verdict: Verdict) -> str:
     return text
 
 
-def changed(verdicts: list[Verdict]) -> list[Verdict]:
+def changed_verdicts(verdicts: list[Verdict]) -> list[Verdict]:
     """Return the verdicts of the benchmarks that changed, in the first counted metric."""
     counted = [verdict for verdict in verdicts if verdict.stability is not None]
     return [verdict for verdict in counted if verdict.metric == counted[0].metric and verdict.change]
@@ -80,7 +80,7 @@ class Source:
     unit: str
 
 
-def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None:
+def show_sources(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None:
     """Print which functions a benchmark's change comes from."""
     source = source_of(record, verdict, most)
     if source is not None and source.rows:
@@ -91,7 +91,7 @@ def changes(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None
 
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     """Return where the change of each changed benchmark comes from, as lines of Markdown; empty without counts."""
-    all_changed = changed(verdicts)
+    all_changed = changed_verdicts(verdicts)
     sources = [(verdict, source_of(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
     lines = []
     for verdict, source in sources:
@@ -110,18 +110,18 @@ def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
     sides = [functions_of(record.counting, verdict.index, place) for place in (0, 1)]
     if sides[0] is None or sides[1] is None or most < 1:
         return None
-    by_cost = is_by_cost(record, verdict.metric, sides[0], sides[1])
-    baseline, candidate = (own_counts(part, record, by_cost=by_cost) for part in (sides[0], sides[1]))
-    rows, rest = shown(attribute(baseline, candidate), most)
+    is_cost = is_by_cost(record, verdict.metric, sides[0], sides[1])
+    baseline, candidate = (own_counts(part, record, is_cost=is_cost) for part in (sides[0], sides[1]))
+    rows, rest = first_rows(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
-    unit = _unit(record, verdict.index, by_cost=by_cost)
+    unit = _unit(record, verdict.index, is_cost=is_cost)
     return Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
 
 
-def _unit(record: Weighing | Run, benchmark: int, *, by_cost: bool) -> str:
+def _unit(record: Weighing | Run, benchmark: int, *, is_cost: bool) -> str:
     """Return the unit of the functions' counts, and how many iterations they cover if that is not one launch."""
-    unit, several = "cost" if by_cost else "instructions", iterations(record, benchmark)
-    return f"{unit}, {several} together" if several else unit
+    unit, covered = "cost" if is_cost else "instructions", iterations(record, benchmark)
+    return f"{unit}, {covered} together" if covered else unit
 
 
 def iterations(record: Weighing | Run, benchmark: int) -> str | None:
@@ -130,20 +130,20 @@ def iterations(record: Weighing | Run, benchmark: int) -> str | None:
     return figures.count(loops, "iteration") if loops else None
 
 
-def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
+def show_largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     """Print the functions with the largest counts, and the benchmark's name if there are several."""
     functions = functions_of(record.counting, summary.index, 0)
     if functions is None or most < 1:
         return
-    by_cost = is_by_cost(record, summary.metric, functions)
-    own = summed(own_counts(functions, record, by_cost=by_cost))
+    is_cost = is_by_cost(record, summary.metric, functions)
+    own = summed(own_counts(functions, record, is_cost=is_cost))
     total = sum(part.own for part in own) or 1
     sheet.blank()
-    several = len(record.benchmarks) > 1
-    if several or record.benchmarks[summary.index].loops:
+    has_several = len(record.benchmarks) > 1
+    if has_several or record.benchmarks[summary.index].loops:
         name = sheet.name(summary.benchmark, sheet.text_width)
-        unit = f"in {_unit(record, summary.index, by_cost=by_cost)}"
-        sheet.row("functions", Text.assemble((name, "bold"), f", {unit}") if several else unit)
+        unit = f"in {_unit(record, summary.index, is_cost=is_cost)}"
+        sheet.row("functions", Text.assemble((name, "bold"), f", {unit}") if has_several else unit)
     rows = []
     for part in sorted(own, key=lambda function: -function.own)[:most]:
         count, share = f"{part.own:,}", figures.percent(part.own / total)
@@ -155,27 +155,31 @@ def largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     sheet.grid(rows, right=frozenset({0, 1}))
 
 
-def functions_of(counting: Counting | None, benchmark: int, place: int) -> Functions | None:
+def functions_of(counting: Counting | None, benchmark: int, side: int) -> Functions | None:
     """Return one side's functions; the last kept ones, if its first counts were set aside."""
-    parts = reversed(counting.functions if counting else [])
-    return next((part for part in parts if (part.benchmark, part.side) == (benchmark, place)), None)
+    newest_first = reversed(counting.functions if counting else [])
+    return next(
+        (functions for functions in newest_first if (functions.benchmark, functions.side) == (benchmark, side)), None
+    )
 
 
-def is_by_cost(record: Weighing | Run, metric: str, *parts: Functions) -> bool:
+def is_by_cost(record: Weighing | Run, metric: str, *sides: Functions) -> bool:
     """Return whether functions are shown by cost: they need its events, and whole weights, which add up exactly."""
     settings = record.settings.counting or CountSettings()
     weights = settings.weights
-    whole = all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
-    return metric == "cost" and whole and all(set(cost.EVENTS) <= part.events.keys() for part in parts)
+    are_weights_whole = all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
+    return metric == "cost" and are_weights_whole and all(set(cost.EVENTS) <= side.events.keys() for side in sides)
 
 
-def own_counts(part: Functions, record: Weighing | Run, *, by_cost: bool) -> list[Function]:
+def own_counts(functions: Functions, record: Weighing | Run, *, is_cost: bool) -> list[Function]:
     """Return a side's functions with what each of them counted itself."""
     weights = (record.settings.counting or CountSettings()).weights
-    own = part.events[INSTRUCTIONS] if part.name else []
-    if by_cost:
-        events = [dict(zip(part.events, counts, strict=True)) for counts in zip(*part.events.values(), strict=True)]
+    own = functions.events[INSTRUCTIONS] if functions.name else []
+    if is_cost:
+        events = [
+            dict(zip(functions.events, counts, strict=True)) for counts in zip(*functions.events.values(), strict=True)
+        ]
         own = [round(cost.cost(each, weights.l1, weights.ll, weights.ram)) for each in events]
-    inclusive = part.inclusive if part.inclusive and not by_cost else [None] * len(part.name)
-    columns = zip(part.name, part.file, part.object, part.line, own, inclusive, strict=True)
+    inclusive = functions.inclusive if functions.inclusive and not is_cost else [None] * len(functions.name)
+    columns = zip(functions.name, functions.file, functions.object, functions.line, own, inclusive, strict=True)
     return [Function(*row) for row in columns]

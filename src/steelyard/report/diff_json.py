@@ -59,13 +59,13 @@ def answer(report: UnpairedReport | ForeignReport) -> DiffAnswer:
         interval=first.interval,
         margin=report.margin,
         alpha=report.alpha,
-        verdicts=[_compared(one) for one in report.verdicts],
+        verdicts=[_compared_of(one) for one in report.verdicts],
         means=report.means,
         findings=[finding.message for finding in report.findings],
     )
 
 
-def _compared(one: UnpairedVerdict | ForeignVerdict) -> Compared:
+def _compared_of(one: UnpairedVerdict | ForeignVerdict) -> Compared:
     return Compared(
         benchmark=one.benchmark,
         metric=one.unit if isinstance(one, ForeignVerdict) else one.metric,

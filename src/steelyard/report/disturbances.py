@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from steelyard.model.derived import Summary, Verdict
     from steelyard.model.watch import Disturber
 
-_MOST_NAMED = 3
+_MOST_DISTURBERS_NAMED = 3
 # In columns. The kernel's own names have up to 15 bytes, but a record may hold any.
-_LONGEST = 48
+_LONGEST_NAME_COLUMNS = 48
 # What was beside a smaller share of launches cannot move a median or a rank test by much.
-_FEW = 0.05
+_NEGLIGIBLE_SHARE = 0.05
 # These may make a single launch many times as long, and nothing else shows it.
-_RARE: Final = ("still",)
+_RARE_KINDS: Final = ("still",)
 _NOT_KNOWN = "not known"
 # Where no launch waited, others can disturb only through the caches and the clock rate, which takes a good part of a
 # processor.
-_BUSY = 0.5
-_BESIDE: Final = {
+_BUSY_SHARE = 0.5
+_SENTENCES: Final = {
     "program": "{name} ran beside {launches}",
     "hidden": "programs that cannot be seen from here ran beside {launches}",
     "steal": "the host gave time to its other machines during {launches}",
@@ -41,10 +41,10 @@ def quality(summary: Summary) -> str:
 
     Launches that vary little do not prove it quiet if the machine does not tell how long they waited.
     """
-    return _NOT_KNOWN if summary.quality == "quiet" and _is_silent(summary) else summary.quality
+    return _NOT_KNOWN if summary.quality == "quiet" and _is_wait_unknown(summary) else summary.quality
 
 
-def _is_silent(verdict: Verdict | Summary) -> bool:
+def _is_wait_unknown(verdict: Verdict | Summary) -> bool:
     return verdict.worst_delay is None and not verdict.disturbed
 
 
@@ -53,52 +53,52 @@ def noise(verdict: Verdict | Summary) -> str:
     from steelyard.model.derived import Verdict  # already loaded by any caller
 
     repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
-    if _is_silent(verdict):
+    if _is_wait_unknown(verdict):
         text = f"{_NOT_KNOWN}, this machine does not tell how long a launch waited for a processor"
     elif not verdict.disturbed:
         text = "quiet, no launch waited long for a processor"
     else:
-        text = waited(_of_launches(verdict), verdict.worst_delay)
+        text = waiting_sentence(_waiting_launches(verdict), verdict.worst_delay)
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
-    return with_beside(text, verdict.disturbers, launches_of(verdict), waited=verdict.disturbed > 0)
+    return with_disturbers(text, verdict.disturbers, number_of_launches(verdict), has_waited=verdict.disturbed > 0)
 
 
-def of_several(verdicts: Sequence[Verdict], called: Callable[[Verdict], str] | None = None) -> str | None:
+def of_several(verdicts: Sequence[Verdict], name_of: Callable[[Verdict], str] | None = None) -> str | None:
     """Say what disturbed the launches of several benchmarks; None if no launch waited.
 
-    `called` names the benchmark of the launch that waited longest.
+    `name_of` names the benchmark of the launch that waited longest.
     """
     disturbed = sum(verdict.disturbed for verdict in verdicts)
     if not disturbed:
         return None
     worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
-    text = waited(figures.count(disturbed, "launch"), worst.worst_delay)
-    if called is not None and worst.worst_delay is not None:
-        text += f" ({called(worst)})"
-    return with_beside(text, together(verdicts), sum(map(launches_of, verdicts)), waited=True)
+    text = waiting_sentence(figures.count(disturbed, "launch"), worst.worst_delay)
+    if name_of is not None and worst.worst_delay is not None:
+        text += f" ({name_of(worst)})"
+    return with_disturbers(text, combined_disturbers(verdicts), sum(map(number_of_launches, verdicts)), has_waited=True)
 
 
-def with_beside(text: str, disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str:
+def with_disturbers(text: str, disturbers: Sequence[Disturber], launches: int, *, has_waited: bool) -> str:
     """Append to a sentence about so many `launches` who and what was beside them, where that matters."""
-    told = beside(disturbers, launches, waited=waited)
-    return text if told is None else f"{text}; {told}"
+    sentence = disturbers_sentence(disturbers, launches, has_waited=has_waited)
+    return text if sentence is None else f"{text}; {sentence}"
 
 
-def waited(launches: str, worst_delay: float | None) -> str:
+def waiting_sentence(launches: str, worst_delay: float | None) -> str:
     """Say that these launches waited for a processor, and for which share of its time the worst one did."""
     text = f"{launches} waited for a processor"
     return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
 
 
-def _of_launches(verdict: Verdict | Summary) -> str:
-    launches = launches_of(verdict)
+def _waiting_launches(verdict: Verdict | Summary) -> str:
+    launches = number_of_launches(verdict)
     if launches < verdict.disturbed:
         return figures.count(verdict.disturbed, "launch")
     return f"{verdict.disturbed:,} of {figures.count(launches, 'launch')}"
 
 
-def launches_of(verdict: Verdict | Summary) -> int:
+def number_of_launches(verdict: Verdict | Summary) -> int:
     """Return how many launches a verdict or summary rests on."""
     from steelyard.model.derived import Verdict
 
@@ -107,42 +107,55 @@ def launches_of(verdict: Verdict | Summary) -> int:
     return verdict.launches
 
 
-def beside(disturbers: Sequence[Disturber], launches: int, *, waited: bool) -> str | None:
-    """Name who and what was beside so many `launches`, some of which `waited`; None if that does not matter.
+def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_waited: bool) -> str | None:
+    """Name who and what was beside so many `launches`, None if that does not matter; `has_waited` if any waited.
 
     Fewer may have been watched, where the process that measured a part of them was killed.
     """
-    told = [one for one in disturbers if one.launches >= _FEW * one.of or one.kind in _RARE]
-    if not waited:
-        told = [one for one in told if one.share >= _BUSY or one.kind not in ("program", "hidden")]
-    if not told:
-        return None
-    named = [
-        _BESIDE[one.kind].format(
-            name=shorten(plain(one.name), _LONGEST),
-            launches=_part(one, launches, is_first=place == 0),
-            longer=figures.percent(one.share),
-        )
-        for place, one in enumerate(told)
+    relevant = [
+        disturber
+        for disturber in disturbers
+        if disturber.launches >= _NEGLIGIBLE_SHARE * disturber.of or disturber.kind in _RARE_KINDS
     ]
-    return figures.some(named, _MOST_NAMED)
+    if not has_waited:
+        relevant = [
+            disturber
+            for disturber in relevant
+            if disturber.share >= _BUSY_SHARE or disturber.kind not in ("program", "hidden")
+        ]
+    if not relevant:
+        return None
+    sentences = [
+        _SENTENCES[disturber.kind].format(
+            name=shorten(plain(disturber.name), _LONGEST_NAME_COLUMNS),
+            launches=_affected_launches(disturber, launches, is_first=position == 0),
+            longer=figures.percent(disturber.share),
+        )
+        for position, disturber in enumerate(relevant)
+    ]
+    return figures.first_names(sentences, _MOST_DISTURBERS_NAMED)
 
 
-def _part(one: Disturber, launches: int, *, is_first: bool) -> str:
+def _affected_launches(disturber: Disturber, launches: int, *, is_first: bool) -> str:
     if not is_first:
-        return f"{one.launches:,}"
-    watched = figures.count(one.of, "watched launch" if one.of < launches else "launch")
-    return f"all {watched}" if one.launches == one.of > 1 else f"{one.launches:,} of {watched}"
+        return f"{disturber.launches:,}"
+    watched = figures.count(disturber.of, "watched launch" if disturber.of < launches else "launch")
+    return f"all {watched}" if disturber.launches == disturber.of > 1 else f"{disturber.launches:,} of {watched}"
 
 
-def together(verdicts: Sequence[Verdict]) -> list[Disturber]:
+def combined_disturbers(verdicts: Sequence[Verdict]) -> list[Disturber]:
     """Return who and what was beside the launches of several benchmarks, by the time taken, the most first."""
-    found: dict[tuple[str, str], Disturber] = {}
-    for one in (one for verdict in verdicts for one in verdict.disturbers):
-        before = found.get((one.kind, one.name))
-        launches = one.launches + (before.launches if before else 0)
-        share = one.share * one.launches + (before.share * before.launches if before else 0.0)
-        found[one.kind, one.name] = one.model_copy(update={"launches": launches, "share": share / launches})
-    watched = sum(max((one.of for one in verdict.disturbers), default=launches_of(verdict)) for verdict in verdicts)
-    told = [one.model_copy(update={"of": watched}) for one in found.values()]
-    return sorted(told, key=lambda one: (-one.share * one.launches, one.name))
+    combined: dict[tuple[str, str], Disturber] = {}
+    for disturber in (disturber for verdict in verdicts for disturber in verdict.disturbers):
+        earlier = combined.get((disturber.kind, disturber.name))
+        launches = disturber.launches + (earlier.launches if earlier else 0)
+        share = disturber.share * disturber.launches + (earlier.share * earlier.launches if earlier else 0.0)
+        combined[disturber.kind, disturber.name] = disturber.model_copy(
+            update={"launches": launches, "share": share / launches}
+        )
+    watched = sum(
+        max((disturber.of for disturber in verdict.disturbers), default=number_of_launches(verdict))
+        for verdict in verdicts
+    )
+    disturbers = [disturber.model_copy(update={"of": watched}) for disturber in combined.values()]
+    return sorted(disturbers, key=lambda one: (-one.share * one.launches, one.name))

@@ -19,10 +19,10 @@ _KINDS: Final[Sequence[tuple[Work, Way, str]]] = (
     ("memory", "adjacent", "memory"),
     ("memory", "tandem", "in tandem"),
 )
-_MOST = 100_000
-_FEWEST_COLUMNS = 3
-_RIGHT: Final = frozenset(range(1, 8))
-_UNTOLD = "the system does not tell"
+_MOST_PAIRS = 100_000
+_FEWEST_TABLE_COLUMNS = 3
+_RIGHT_ALIGNED_COLUMNS: Final = frozenset(range(1, 8))
+_NOT_TOLD = "the system does not tell"
 _STYLES = {"serious": "bold red", "slight": "yellow", "fine": "green", "unknown": "dim"}
 
 
@@ -37,72 +37,74 @@ def examination(console: Console, found: Examination) -> None:
     disturbing = [*found.of("serious"), *found.of("slight")]
     for one in disturbing:
         remedy, *commands = one.remedy.split("\n")
-        sheet.row(one.severity, _told(sheet, one), f"remedy: {remedy}", style=_STYLES[one.severity])
+        sheet.row(one.severity, _condition_text(sheet, one), f"remedy: {remedy}", style=_STYLES[one.severity])
         for command in commands:  # to be copied verbatim
             sheet.command("", command)
     if disturbing:
         sheet.blank()
     for place, one in enumerate(found.of("fine")):
-        sheet.row("" if place else "fine", _told(sheet, one), style=_STYLES["fine"])
-    _unknown(sheet, found.of("unknown"))
+        sheet.row("" if place else "fine", _condition_text(sheet, one), style=_STYLES["fine"])
+    _print_unknown(sheet, found.of("unknown"))
     sheet.blank()
     if found.noise is not None:
-        _noise(sheet, found.noise)
+        _print_noise(sheet, found.noise)
         sheet.blank()
-    sheet.row("in all", _in_all(*(len(found.of(one)) for one in ("serious", "slight", "unknown"))))
+    sheet.row("in all", _summary(*(len(found.of(one)) for one in ("serious", "slight", "unknown"))))
 
 
-def _unknown(sheet: Sheet, found: Sequence[Condition]) -> None:
+def _print_unknown(sheet: Sheet, conditions: Sequence[Condition]) -> None:
     """Print what the system does not tell on one line, and what is unknown for other reasons below it."""
-    untold = [one.code for one in found if one.evidence.startswith(_UNTOLD)]
-    lines = [Text(f"{', '.join(untold)}: {_UNTOLD}", "dim")] if untold else []
-    lines += [_told(sheet, one) for one in found if one.code not in untold]
-    for place, line in enumerate(lines):
-        sheet.row("" if place else "unknown", line, style=_STYLES["unknown"])
+    codes_not_told = [condition.code for condition in conditions if condition.evidence.startswith(_NOT_TOLD)]
+    lines = [Text(f"{', '.join(codes_not_told)}: {_NOT_TOLD}", "dim")] if codes_not_told else []
+    lines += [_condition_text(sheet, condition) for condition in conditions if condition.code not in codes_not_told]
+    for position, line in enumerate(lines):
+        sheet.row("" if position else "unknown", line, style=_STYLES["unknown"])
 
 
-def _told(sheet: Sheet, one: Condition) -> Text:
-    return Text(f"{one.code}: ", "bold").append(sheet.name(one.evidence, 10 * sheet.text_width))
+def _condition_text(sheet: Sheet, condition: Condition) -> Text:
+    return Text(f"{condition.code}: ", "bold").append(sheet.name(condition.evidence, 10 * sheet.text_width))
 
 
-def _in_all(serious: int, slight: int, unknown: int) -> str:
+def _summary(serious: int, slight: int, unknown: int) -> str:
     if not (serious or slight):
         return "nothing that disturbs measurements" + (", as far as the system tells" if unknown else "")
-    told = [f"{number} {word}" for number, word in ((serious, "serious"), (slight, "slight")) if number]
-    return f"{' and '.join(told)}: verdicts stay right, but take more pairs (steelyard docs doctor)"
+    counts = [f"{number} {word}" for number, word in ((serious, "serious"), (slight, "slight")) if number]
+    return f"{' and '.join(counts)}: verdicts stay right, but take more pairs (steelyard docs doctor)"
 
 
-def _noise(sheet: Sheet, found: Noise) -> None:
+def _print_noise(sheet: Sheet, noise: Noise) -> None:
     """Print a table: for each kind and length of launch, the spread of a pair and the pairs that find 1 % and 0.1 %."""
-    told = f"identical programs for {figures.seconds(found.seconds)}{', interrupted' if found.interrupted else ''}"
-    sheet.row("measured", f"{told}; of a change, how many pairs find it:")
-    changes = sorted({one.change for one in found.expected}, reverse=True)
-    heads = ["", "launch", "differ by", *(f"{100 * change:g} %" for change in changes for _ in range(2))]
-    heads[4::2] = ["takes" for _ in changes]
-    rows = [[Text(head, "dim") for head in heads]]
+    duration = f"identical programs for {figures.seconds(noise.seconds)}{', interrupted' if noise.interrupted else ''}"
+    sheet.row("measured", f"{duration}; of a change, how many pairs find it:")
+    changes = sorted({spread.change for spread in noise.expected}, reverse=True)
+    titles = ["", "launch", "differ by", *(f"{100 * change:g} %" for change in changes for _ in range(2))]
+    titles[4::2] = ["takes" for _ in changes]
+    rows = [[Text(head, "dim") for head in titles]]
     for work, pairing, name in _KINDS:
         label = name
-        for one in found.spreads:
-            if (one.work, one.pairing, one.cpu) == (work, pairing, None):
-                rows.append([Text(cell) for cell in (label, *_cells(one, found.expected))])
+        for spread in noise.spreads:
+            if (spread.work, spread.pairing, spread.cpu) == (work, pairing, None):
+                rows.append([Text(cell) for cell in (label, *_spread_cells(spread, noise.expected))])
                 label = ""
-    while len(rows[0]) > _FEWEST_COLUMNS and _width(rows) > sheet.width:
+    while len(rows[0]) > _FEWEST_TABLE_COLUMNS and _table_width(rows) > sheet.width:
         rows = [row[:-1] for row in rows]
-    sheet.grid(rows, _RIGHT)
+    sheet.grid(rows, _RIGHT_ALIGNED_COLUMNS)
 
 
-def _width(rows: Sequence[Sequence[Text]]) -> int:
+def _table_width(rows: Sequence[Sequence[Text]]) -> int:
     widths: list[int] = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
     return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _cells(one: Spread, expected: Iterable[Expected]) -> Iterable[str]:
-    place = (one.work, one.pairing, one.median_ns / 1e6)
-    mine = [found for found in expected if (found.work, found.pairing, found.ms) == place]
-    yield figures.duration(one.median_ns)
-    yield f"{100 * mine[0].deviation:.2f} %"
-    for found in mine:
-        if found.pairs > _MOST:
-            yield from (f"> {_MOST:,}", "")
+def _spread_cells(spread: Spread, expected: Iterable[Expected]) -> Iterable[str]:
+    key = (spread.work, spread.pairing, spread.median_ns / 1e6)
+    matching = [
+        expectation for expectation in expected if (expectation.work, expectation.pairing, expectation.ms) == key
+    ]
+    yield figures.duration(spread.median_ns)
+    yield f"{100 * matching[0].deviation:.2f} %"
+    for expectation in matching:
+        if expectation.pairs > _MOST_PAIRS:
+            yield from (f"> {_MOST_PAIRS:,}", "")
         else:
-            yield from (f"{found.pairs:,}", figures.seconds(found.seconds))
+            yield from (f"{expectation.pairs:,}", figures.seconds(expectation.seconds))

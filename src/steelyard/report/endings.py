@@ -27,7 +27,7 @@ _MEANINGS: Final[Mapping[int, str]] = {
 }
 
 # What programs write, in lower case, when they cannot do what they were asked for.
-_OF_FAILURES = (
+_FAILURE_PHRASES = (
     *("error:", "error[", "fatal:", "fatal error", "exception:", "exception in ", "traceback (", "panicked at"),
     *("failed to", "failed:", "failed.", "failure:", "cannot ", "can't ", "could not ", "unable to "),
     *("no such file", "not found", "permission denied", "access denied", "usage:", "unrecognized ", "unrecognised "),
@@ -41,16 +41,16 @@ _OF_FAILURES = (
 def how_it_failed(exit_code: int | None, signal: int | None) -> str | None:
     """Say how a process failed, as a clause; None if it ended by itself with exit status 0."""
     if signal is not None:
-        return f"was killed by {way_to_fail(None, signal)}"
-    return f"failed with {way_to_fail(exit_code, None)}" if exit_code else None
+        return f"was killed by {failure_text(None, signal)}"
+    return f"failed with {failure_text(exit_code, None)}" if exit_code else None
 
 
-def how_it_ended_badly(status: int) -> str | None:
+def how_status_failed(status: int) -> str | None:
     """Do as `how_it_failed` for a status that is negative if a signal ended the process."""
     return how_it_failed(None, -status) if status < 0 else how_it_failed(status, None)
 
 
-def way_to_fail(exit_code: int | None, signal: int | None) -> str:
+def failure_text(exit_code: int | None, signal: int | None) -> str:
     """Return the exit status, or the signal and what it means."""
     if signal is None:
         return f"exit status {exit_code}"
@@ -66,12 +66,12 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def tells_failure(text: str) -> bool:
+def reads_like_failure(text: str) -> bool:
     """Return whether a program's output reads as if it could not do what it was asked for."""
-    small = text.lower()
-    return any(words in small for words in _OF_FAILURES)
+    lower = text.lower()
+    return any(phrase in lower for phrase in _FAILURE_PHRASES)
 
 
-def line_that_tells(lines: Iterable[str]) -> str | None:
+def first_failure_line(lines: Iterable[str]) -> str | None:
     """Return the first of these lines that reads like a failure; None if none does."""
-    return next(filter(tells_failure, lines), None)
+    return next(filter(reads_like_failure, lines), None)

@@ -16,11 +16,11 @@ from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
 
 NOT_KNOWN = "n/a"
-_SIZES = {**UNITS["bytes"], "TiB": 2.0**40}
+_SIZE_UNITS = {**UNITS["bytes"], "TiB": 2.0**40}
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownUnits:
     """The units chosen for the output, and the kinds of quantities written since."""
 
     units: Mapping[Unit, str]
@@ -31,21 +31,21 @@ class Shown:
         return [unit for kind, unit in self.units.items() if self.kinds and kind not in self.kinds]
 
 
-_chosen: ContextVar[Shown | None] = ContextVar("chosen", default=None)
+_shown_units: ContextVar[ShownUnits | None] = ContextVar("chosen", default=None)
 
 
 @contextmanager
-def shown_in(units: Mapping[Unit, str]) -> Iterator[Shown]:
+def in_chosen_units(units: Mapping[Unit, str]) -> Iterator[ShownUnits]:
     """Write all measured values in these units, one per kind of quantity, instead of the unit that suits each value.
 
     Works like `decimal.localcontext`: every format writes its values through this module, so none needs to know.
     """
-    shown = Shown(units)
-    before = _chosen.set(shown)
+    shown = ShownUnits(units)
+    token = _shown_units.set(shown)
     try:
         yield shown
     finally:
-        _chosen.reset(before)
+        _shown_units.reset(token)
 
 
 VERDICTS: Final = get_args(VerdictName)
@@ -54,23 +54,23 @@ VERDICTS: Final = get_args(VerdictName)
 def scale_for(value: float, kind: Unit) -> tuple[str, float]:
     """Return (name, size) of one unit for several values up to `value`: the chosen one, or the one that suits."""
     units = UNITS[kind]
-    if (chosen := _chosen_for(kind)) is not None:
-        return chosen.removeprefix("1"), units[chosen]
+    if (chosen_unit := _chosen_unit(kind)) is not None:
+        return chosen_unit.removeprefix("1"), units[chosen_unit]
     if kind == "count":
         return "", 1.0
-    fitting = [(name, one) for name, one in units.items() if one <= abs(value)]
-    return fitting[-1] if fitting else next(iter(units.items()))
+    suitable = [(name, size) for name, size in units.items() if size <= abs(value)]
+    return suitable[-1] if suitable else next(iter(units.items()))
 
 
-def _in_chosen(value: float, kind: Unit) -> str | None:
+def _in_chosen_unit(value: float, kind: Unit) -> str | None:
     """Write the value in the unit chosen for its kind; None if none was chosen."""
-    if (unit := _chosen_for(kind)) is None:
+    if (unit := _chosen_unit(kind)) is None:
         return None
-    return f"{_significant(value / UNITS[kind][unit])} {unit}".removesuffix(" 1")
+    return f"{_four_digits(value / UNITS[kind][unit])} {unit}".removesuffix(" 1")
 
 
-def _chosen_for(kind: Unit) -> str | None:
-    if (shown := _chosen.get()) is None:
+def _chosen_unit(kind: Unit) -> str | None:
+    if (shown := _shown_units.get()) is None:
         return None
     shown.kinds.add(kind)
     return shown.units.get(kind)
@@ -86,21 +86,21 @@ def plural_of(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "ch")) else "s")
 
 
-def some(names: Sequence[str], most: int) -> str:
+def first_names(names: Sequence[str], most: int) -> str:
     """Write the first `most` names, and how many more there are: `a, b and 3 more`."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    left_out = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
 def duration(ns: float) -> str:
     """Write a measured time in the unit that suits it: `12.81 ms`, four digits; from 10 min on `3 h 38 s`."""
     if not math.isfinite(ns):
         return NOT_KNOWN
-    if (chosen := _in_chosen(ns, "ns")) is not None:
+    if (chosen := _in_chosen_unit(ns, "ns")) is not None:
         return chosen
     if abs(ns) < 1e3 and float(ns).is_integer():
         return f"{ns:.0f} ns"
-    return _in_fitting(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else _by_the_clock(round(ns / 1e9))
+    return _in_suitable_unit(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else _hours_minutes_seconds(round(ns / 1e9))
 
 
 def seconds(elapsed: float) -> str:
@@ -112,11 +112,11 @@ def seconds(elapsed: float) -> str:
     if elapsed < 9.95:
         return f"{elapsed:.1f}".removesuffix(".0") + " s"
     whole = round(elapsed)
-    return _by_the_clock(whole if whole < 3600 else 60 * round(elapsed / 60))
+    return _hours_minutes_seconds(whole if whole < 3600 else 60 * round(elapsed / 60))
 
 
-def _by_the_clock(whole: int) -> str:
-    parts = ((whole // 3600, "h"), (whole // 60 % 60, "min"), (whole % 60, "s"))
+def _hours_minutes_seconds(total_s: int) -> str:
+    parts = ((total_s // 3600, "h"), (total_s // 60 % 60, "min"), (total_s % 60, "s"))
     return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
 
 
@@ -124,11 +124,11 @@ def size(amount: float) -> str:
     """Write a size in binary units: `812 B`, `12.31 MiB`."""
     if not math.isfinite(amount):
         return NOT_KNOWN
-    if (chosen := _in_chosen(amount, "bytes")) is not None:
+    if (chosen := _in_chosen_unit(amount, "bytes")) is not None:
         return chosen
     if abs(amount) < 1024 and float(amount).is_integer():
         return f"{amount:.0f} B"
-    return _in_fitting(amount, _SIZES, 1023.95)
+    return _in_suitable_unit(amount, _SIZE_UNITS, 1023.95)
 
 
 def quantity(value: float, metric: str) -> str:
@@ -140,9 +140,9 @@ def quantity(value: float, metric: str) -> str:
         return duration(value)
     if unit == "bytes":
         return size(value)
-    if (chosen := _in_chosen(value, "count")) is not None:
+    if (chosen := _in_chosen_unit(value, "count")) is not None:
         return chosen
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e4 else _significant(value)
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e4 else _four_digits(value)
 
 
 def rate(per_second: float, unit: str) -> str:
@@ -150,18 +150,20 @@ def rate(per_second: float, unit: str) -> str:
     if not math.isfinite(per_second):
         return NOT_KNOWN
     if unit == "bytes":
-        return f"{_in_fitting(per_second, _SIZES, 1023.95)}/s"
-    return f"{_in_fitting(per_second, {unit: 1.0, f'k {unit}': 1e3, f'M {unit}': 1e6, f'G {unit}': 1e9}, 999.95)}/s"
+        return f"{_in_suitable_unit(per_second, _SIZE_UNITS, 1023.95)}/s"
+    return (
+        f"{_in_suitable_unit(per_second, {unit: 1.0, f'k {unit}': 1e3, f'M {unit}': 1e6, f'G {unit}': 1e9}, 999.95)}/s"
+    )
 
 
-def _in_fitting(value: float, units: Mapping[str, float], most: float) -> str:
-    """Write the value in the first of these units in which it is less than `most`, or in the last one."""
-    fitting = (name for name, size in units.items() if abs(value) < size * most)
-    name = next(fitting, [*units][-1])
-    return f"{_significant(value / units[name])} {name}"
+def _in_suitable_unit(value: float, units: Mapping[str, float], limit: float) -> str:
+    """Write the value in the first of these units in which it is less than `limit`, or in the last one."""
+    suitable = (name for name, size in units.items() if abs(value) < size * limit)
+    name = next(suitable, [*units][-1])
+    return f"{_four_digits(value / units[name])} {name}"
 
 
-def _significant(value: float) -> str:
+def _four_digits(value: float) -> str:
     """Write four significant digits without an exponent."""
     if value == 0:
         return "0"
@@ -185,7 +187,7 @@ def threshold(share: float) -> str:
 
 def percent(share: float) -> str:
     """Write a share without a sign: `0.5 %`, `43 %`."""
-    return f"{_points(abs(share))} %" if share >= 0 else f"-{_points(abs(share))} %"
+    return f"{_percent_digits(abs(share))} %" if share >= 0 else f"-{_percent_digits(abs(share))} %"
 
 
 def whole_percent(share: float) -> str:
@@ -193,17 +195,17 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def change(relative: float | None, beside: float | None = None) -> str:
+def change(relative: float | None, limit: float | None = None) -> str:
     """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`.
 
-    `beside` a limit, it has as many digits as show on which side of the limit it lies.
+    With a `limit`, it has as many digits as show on which side of the limit it lies.
     """
     if relative is None:
         return NOT_KNOWN
-    if beside is not None and relative != beside and change(relative) == change(beside):
-        more = ((f"{100 * one:+.{digits}f} %" for one in (relative, beside)) for digits in range(3, 12))
-        return next((written for written, bound in more if written != bound), change(relative))
-    digits = _hundredths(abs(relative))
+    if limit is not None and relative != limit and change(relative) == change(limit):
+        candidates = ((f"{100 * one:+.{digits}f} %" for one in (relative, limit)) for digits in range(3, 12))
+        return next((text for text, limit_text in candidates if text != limit_text), change(relative))
+    digits = _change_digits(abs(relative))
     if not any(digit in "123456789i" for digit in digits):
         return f"{digits} %"
     return f"{'-' if relative < 0 else '+'}{digits} %"
@@ -211,22 +213,22 @@ def change(relative: float | None, beside: float | None = None) -> str:
 
 def extent(relative: float) -> str:
     """Write the size of a change whose direction is said in words: `1.20 %`."""
-    return f"{_hundredths(abs(relative))} %"
+    return f"{_change_digits(abs(relative))} %"
 
 
-def interval(bounds: tuple[float, float], beside: float | None = None) -> str:
+def interval(bounds: tuple[float, float], limit: float | None = None) -> str:
     """Write an interval of relative changes: `[+0.61 %, +1.40 %]`.
 
-    `beside` a limit, digits show on which side of the limit, or of its negative, each end lies.
+    With a `limit`, digits show on which side of the limit, or of its negative, each end lies.
     """
-    return f"[{', '.join(_end(one, None if beside is None else math.copysign(beside, one)) for one in bounds)}]"
+    return f"[{', '.join(_interval_end(end, None if limit is None else math.copysign(limit, end)) for end in bounds)}]"
 
 
-def _end(relative: float, beside: float | None) -> str:
+def _interval_end(relative: float, limit: float | None) -> str:
     """Write an end of an interval; one that excludes no change, however narrowly, must show it."""
-    written = change(relative, beside)
-    is_zero = not any(digit in "123456789i" for digit in written)
-    return written if not is_zero or relative == 0 else f"{'>' if relative > 0 else '<'}0 %"
+    text = change(relative, limit)
+    is_zero = not any(digit in "123456789i" for digit in text)
+    return text if not is_zero or relative == 0 else f"{'>' if relative > 0 else '<'}0 %"
 
 
 def confidence(alpha: float) -> str:
@@ -234,7 +236,7 @@ def confidence(alpha: float) -> str:
     return f"{100 * (1 - alpha):.6g} %"
 
 
-def _points(share: float) -> str:
+def _percent_digits(share: float) -> str:
     points = 100 * share
     if not math.isfinite(points):
         return NOT_KNOWN if math.isnan(points) else "inf"
@@ -247,7 +249,7 @@ def _points(share: float) -> str:
     return f"{points:.3g}"
 
 
-def _hundredths(share: float) -> str:
+def _change_digits(share: float) -> str:
     """Write three digits; more below 0.01 %, so that an interval's end that excludes 0 does not look like 0."""
     points = 100 * share
     if not math.isfinite(points):
@@ -263,5 +265,5 @@ def _hundredths(share: float) -> str:
 
 def tally(verdicts: Iterable[str] | Mapping[str, int]) -> str:
     """Write how many verdicts there are of each name: `1 slower, 3 same`; takes names, or their counts."""
-    counted = Counter(verdicts)
-    return ", ".join(f"{counted[name]:,} {name}" for name in VERDICTS if name in counted)
+    counts = Counter(verdicts)
+    return ", ".join(f"{counts[name]:,} {name}" for name in VERDICTS if name in counts)

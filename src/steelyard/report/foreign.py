@@ -15,7 +15,7 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
-from steelyard.report.unpaired import APART, show_means, wandered
+from steelyard.report.unpaired import APART, drift_sentence, show_means
 from steelyard.report.verdicts import STYLES, emphasised
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
 _MOST_FILES = 3
-_IF_SO = "if drift was no more than told below"
+_IF_DRIFT_SMALL = "if drift was no more than told below"
 
 
-def value(amount: float, unit: str) -> str:
+def value_text(amount: float, unit: str) -> str:
     """Write a value in its unit: times and sizes as everywhere, `12.81 ms`, others unchanged, `1,204 ops/s`."""
-    own = unit.removesuffix(PER_OPERATION)
-    per = unit.removeprefix(own)
+    unit_name = unit.removesuffix(PER_OPERATION)
+    per_operation = unit.removeprefix(unit_name)
     if (ns := ns_of(unit)) is not None:
-        return figures.duration(amount * ns) + per
-    if own == "B":
-        return figures.size(amount) + per
+        return figures.duration(amount * ns) + per_operation
+    if unit_name == "B":
+        return figures.size(amount) + per_operation
     return f"{figures.quantity(amount, '')} {unit}"
 
 
@@ -42,16 +42,16 @@ def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
     """Write the throughput at the median, if the benchmark tells what it processes: `512.3 MiB/s`."""
     if (ns := ns_of(benchmark.unit)) is None:
         return []
-    told = per_second(benchmark.processed, "wall", level.median * ns)
-    return [figures.rate(amount, unit) for unit, amount in told.items()]
+    per_unit = per_second(benchmark.processed, "wall", level.median * ns)
+    return [figures.rate(amount, unit) for unit, amount in per_unit.items()]
 
 
 def direction(higher_is_better: bool) -> str:
     """Say which direction is better."""
-    return f"{better(higher_is_better)} is better"
+    return f"{better_word(higher_is_better)} is better"
 
 
-def better(higher_is_better: bool) -> str:
+def better_word(higher_is_better: bool) -> str:
     """Write the cell of a table's column `better`."""
     return "higher" if higher_is_better else "lower"
 
@@ -93,7 +93,7 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
     for benchmark, level in zip(shown, levels[:MOST_BENCHMARKS], strict=True):
         sheet.blank()
         benchmark_row(sheet, benchmark.name)
-        median = ", ".join([f"{value(level.median, benchmark.unit)} median", *rates(benchmark, level)])
+        median = ", ".join([f"{value_text(level.median, benchmark.unit)} median", *rates(benchmark, level)])
         line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
         sheet.row("value", line, effort(level))
     show_left_out(sheet, len(record.benchmarks) - len(shown))
@@ -108,15 +108,15 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
         rows.append(
             [
                 code(benchmark.name),
-                escape(", ".join([value(level.median, benchmark.unit), *rates(benchmark, level)])),
-                better(benchmark.higher_is_better),
+                escape(", ".join([value_text(level.median, benchmark.unit), *rates(benchmark, level)])),
+                better_word(benchmark.higher_is_better),
                 *(figures.NOT_KNOWN if one is None else figures.percent(one) for one in (level.between, level.within)),
                 f"{level.processes:,}",
                 f"{level.samples:,}",
             ]
         )
     lines = [f"_{escape(origin(record))}_", "", *table(rows)]
-    return document([*lines, *_list(notes.markdown(notes.of_foreign(record)))])
+    return document([*lines, *_list_lines(notes.markdown(notes.of_foreign(record)))])
 
 
 def csv(record: ForeignResults) -> str:
@@ -143,8 +143,8 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     sheet.blank()
     for label, record in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
-        called = [sheet.name(one, sheet.text_width) for one in _called(record, report)]
-        sheet.row(label, name, *called, origin(record).removeprefix(f"{WARNING}: "))
+        benchmark_name = [sheet.name(one, sheet.text_width) for one in _renamed_benchmark(record, report)]
+        sheet.row(label, name, *benchmark_name, origin(record).removeprefix(f"{WARNING}: "))
     shown = most_changed(report.verdicts, lambda verdict: verdict.change)
     for verdict in shown:
         sheet.blank()
@@ -152,24 +152,26 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
         sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
-            sheet.row(label, f"{value(level.median, verdict.unit)} median, {effort(level)}")
+            sheet.row(label, f"{value_text(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
-    show_means(sheet, means(report))
+    show_means(sheet, mean_sentences(report))
     notes.show(sheet, notes.of_two_foreign(report))
 
 
-def _called(record: ForeignResults, report: ForeignReport) -> list[str]:
+def _renamed_benchmark(record: ForeignResults, report: ForeignReport) -> list[str]:
     """Return the name of a side's only benchmark if the other side's has another name; both may come from one file."""
     names = {one.name for side in (report.baseline, report.candidate) for one in side.benchmarks}
     is_renamed = len(report.baseline.benchmarks) == len(report.candidate.benchmarks) == 1 and len(names) == 2
     return [record.benchmarks[0].name] if is_renamed else []
 
 
-def means(report: ForeignReport) -> list[str]:
+def mean_sentences(report: ForeignReport) -> list[str]:
     """Say what all benchmarks of a unit say together; only as certain as the least certain of their intervals."""
     has_limits = any(verdict.findings and verdict.interval is not None for verdict in report.verdicts)
-    return suite_mean.of_apart(report.means, _IF_SO if has_limits else suite_mean.at(report.alpha))
+    return suite_mean.of_unpaired(
+        report.means, _IF_DRIFT_SMALL if has_limits else suite_mean.confidence_text(report.alpha)
+    )
 
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
@@ -180,7 +182,7 @@ def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     if verdict.interval is None:
         return f"{change}, no interval: {processes} are too few for one"
     if verdict.findings:
-        return f"{change} {figures.interval(verdict.interval)} {_IF_SO}, {processes}"
+        return f"{change} {figures.interval(verdict.interval)} {_IF_DRIFT_SMALL}, {processes}"
     return f"{change} {figures.interval(verdict.interval)} at {figures.confidence(alpha)} confidence, {processes}"
 
 
@@ -190,8 +192,8 @@ def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
         return [sentences.within_margin(margin)]
     if verdict.verdict == "undecided":
         return ["steelyard compare decides it, in adjacent pairs"]
-    rate = "lower" if verdict.change < 0 else "higher"
-    amount = f"{figures.extent(verdict.change)} {rate} in B than in A"
+    direction_word = "lower" if verdict.change < 0 else "higher"
+    amount = f"{figures.extent(verdict.change)} {direction_word} in B than in A"
     return [f"it is {amount}, which is more than drift between the two would explain"]
 
 
@@ -200,7 +202,7 @@ def drift(verdict: ForeignVerdict) -> str:
     if verdict.block_spreads is None:
         assumed = figures.percent(verdict.assumed)
         return f"cannot be seen in so few or such short processes; {assumed} is assumed, and it may have been more"
-    return wandered(verdict.block_spreads, verdict.assumed)
+    return drift_sentence(verdict.block_spreads, verdict.assumed)
 
 
 def diff_markdown(report: ForeignReport) -> str:
@@ -208,26 +210,26 @@ def diff_markdown(report: ForeignReport) -> str:
     titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
     rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
     names = [
-        ": ".join(map(code, (record.provenance.files[0].name, *_called(record, report))))
+        ": ".join(map(code, (record.provenance.files[0].name, *_renamed_benchmark(record, report))))
         for record in (report.baseline, report.candidate)
     ]
     drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
     lines = [f"_{escape(UNPAIRED_WARNING)}_", "", f"A {names[0]}, B {names[1]}", "", *table(rows)]
-    told = [*map(escape, means(report)), *drifts, *notes.markdown(notes.of_two_foreign(report))]
-    return document([*lines, *_list(told)])
+    list_items = [*map(escape, mean_sentences(report)), *drifts, *notes.markdown(notes.of_two_foreign(report))]
+    return document([*lines, *_list_lines(list_items)])
 
 
 def _row(verdict: ForeignVerdict) -> list[str]:
     sides = (
-        escape(f"{value(level.median, verdict.unit)}, {figures.count(level.processes, 'process')}")
+        escape(f"{value_text(level.median, verdict.unit)}, {figures.count(level.processes, 'process')}")
         for level in (verdict.baseline, verdict.candidate)
     )
     bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
     if verdict.interval is not None and verdict.findings:  # no confidence can be given for it
-        bounds += f" {_IF_SO}"
+        bounds += f" {_IF_DRIFT_SMALL}"
     first = [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds]
-    return [*first, better(verdict.higher_is_better), *sides]
+    return [*first, better_word(verdict.higher_is_better), *sides]
 
 
-def _list(texts: Sequence[str]) -> list[str]:
+def _list_lines(texts: Sequence[str]) -> list[str]:
     return ["", *items(texts)] if texts else []

@@ -27,6 +27,11 @@ class Held(Record):
     )
     standing: Standing
     deciding: bool = Field(description="whether the gate's answer depends on it")
+    accepted: float | None = Field(
+        description="relative change up to which a slowdown above the limit is accepted; null if none is, or if "
+        "nothing is above the limit"
+    )
+    reason: str | None = Field(description="why it is accepted, as the project's file says; null where `accepted` is")
 
 
 class GateAnswer(Record):
@@ -48,11 +53,11 @@ def answer(report: GateReport, status: int) -> GateAnswer:
         headline=gate_words.headline(report),
         problems=report.problems,
         findings=[finding.message for finding in report.findings],
-        judged=[_held(one) for one in report.judged],
+        judged=[_held_of(one) for one in report.judged],
     )
 
 
-def _held(one: Judged) -> Held:
+def _held_of(one: Judged) -> Held:
     return Held(
         record=one.source,
         benchmark=one.verdict.benchmark,
@@ -63,4 +68,6 @@ def _held(one: Judged) -> Held:
         limit=one.above,
         standing=one.standing,
         deciding=one.deciding,
+        accepted=None if one.accepted is None else one.accepted.above,
+        reason=None if one.accepted is None else one.accepted.reason,
     )

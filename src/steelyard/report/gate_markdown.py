@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
@@ -29,9 +29,9 @@ _MOST_ROWS = 10_000
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
-_RULE = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
+_ALIGNMENT = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
-_Kind = Literal["above", "changed", "open", "same", "beside"]
+_Kind = Literal["above", "accepted", "changed", "open", "same", "beside"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,13 @@ class _Section:
         """Return the section's lines with at most `most` of its rows."""
         if not self.rows:
             return []
-        left = len(self.rows) - most + self.hidden
+        number_left_out = len(self.rows) - most + self.hidden
         # Without a blank line before it, this would become the table's next row.
-        said = ["", f"_{figures.count(left, f'more {self.noun}')} left out here: the record has all of them._"]
-        return [*self.before, *self.rows[:most], *(said if left else []), *self.after]
+        left_out_line = [
+            "",
+            f"_{figures.count(number_left_out, f'more {self.noun}')} left out here: the record has all of them._",
+        ]
+        return [*self.before, *self.rows[:most], *(left_out_line if number_left_out else []), *self.after]
 
     def fixed(self) -> int:
         """Return the bytes that the section takes without rows, including the line about those left out."""
@@ -65,10 +68,10 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
     verdict = escape(gate_words.headline(report)) + (f" ({tally})" if tally else "")
     head = [f"### {_words(title)}: {_heading(report)}", "", verdict, ""]
     sections, tail = _sections(report), _origin(report)
-    room = most_bytes - _size([*head, *tail]) - sum(section.fixed() for section in sections)
+    room_bytes = most_bytes - _size([*head, *tail]) - sum(section.fixed() for section in sections)
     body: list[str] = []
     for section in sections:
-        most, room = _granted(section.rows, room)
+        most, room_bytes = _rows_that_fit(section.rows, room_bytes)
         body += section.lines(most)
     return document([*head, *body, *tail])
 
@@ -77,12 +80,14 @@ def _heading(report: GateReport) -> str:
     """Return the verdict as a heading; what passed by its limits, or has none, may still contain something slower."""
     if report.verdict == "passed" and report.is_all_new:
         return "nothing to compare yet"
+    if report.verdict == "passed" and report.accepted:
+        return gate_words.accepted_count(report)
     if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):
         return "nothing above its limit"
     return _HEADINGS[report.verdict] + (", which fails" if report.is_too_open else "")
 
 
-def _granted(rows: Sequence[str], room: int) -> tuple[int, int]:
+def _rows_that_fit(rows: Sequence[str], room: int) -> tuple[int, int]:
     """Return how many of the rows fit into `room` bytes, and how many bytes are left."""
     for number, row in enumerate(rows):
         if (size := _size([row])) > room:
@@ -97,75 +102,85 @@ def _size(lines: Iterable[str]) -> int:
 
 def _sections(report: GateReport) -> list[_Section]:
     """Return the sections in the order of the page: by importance."""
-    kinds: dict[_Kind, list[Judged]] = {"above": [], "changed": [], "open": [], "same": [], "beside": []}
+    kinds: dict[_Kind, list[Judged]] = {kind: [] for kind in get_args(_Kind)}
     for one in report.judged:
-        kinds[_kind(one)].append(one)
+        kinds[_kind_of(one)].append(one)
     several = len(report.weighings) > 1
     problems = report.problems if len(report.problems) > 1 else []  # the first one is above
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
-    alone = len(kinds["open"]) == 1
-    undecided = items(_open(one, several=several, alone=alone) for one in worst_first(kinds["open"])[:_MOST_ROWS])
-    undecided += items(_text(finding.message) for finding in gate_words.not_compared(report))
-    ways = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
-    closing = ["", *ways, ""] if ways else [""]
+    is_alone = len(kinds["open"]) == 1
+    undecided = items(
+        _open_item(one, several=several, is_alone=is_alone) for one in worst_first(kinds["open"])[:_MOST_ROWS]
+    )
+    undecided += items(_text(finding.message) for finding in gate_words.unstated_findings(report))
+    deciders = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
+    lines_after = ["", *deciders, ""] if deciders else [""]
     hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
         _Section([], [f"{_text(mean)}  " for mean in gate_words.means(report)], "mean"),
-        _tabled(["**Above the limit**", ""], kinds["above"], several=several),
-        _tabled([f"**Changed{_within(kinds['changed'])}**", ""], kinds["changed"], several=several),
-        _Section(["**What could not be decided**", ""], undecided, "verdict", closing, hidden),
-        _fold(f"Not changed: {same}", _tabled([], kinds["same"], several=several)),
-        _fold(
-            f"Undecided, and within the limit or without one: {beside}", _tabled([], kinds["beside"], several=several)
+        _table_section(["**Above the limit**", ""], kinds["above"], several=several),
+        _table_section(["**Slower, and accepted**", ""], kinds["accepted"], several=several),
+        _table_section([f"**Changed{_why_within(kinds['changed'])}**", ""], kinds["changed"], several=several),
+        _Section(["**What could not be decided**", ""], undecided, "verdict", lines_after, hidden),
+        _folded_section(f"Not changed: {same}", _table_section([], kinds["same"], several=several)),
+        _folded_section(
+            f"Undecided, and within the limit or without one: {beside}",
+            _table_section([], kinds["beside"], several=several),
         ),
-        _fold("Findings", _Section([], items(_findings(report)), "finding")),
-        _fold("How it was measured", _Section([], items(map(_text, _measured(report))), "line")),
+        _folded_section("Findings", _Section([], items(_findings(report)), "finding")),
+        _folded_section("How it was measured", _Section([], items(map(_text, _method_lines(report))), "line")),
     ]
 
 
-def _within(changed: Sequence[Judged]) -> str:
+def _why_within(changed: Sequence[Judged]) -> str:
     """Say why these changes do not fail the gate: they are within their limits or have none."""
-    if all(one.above is None for one in changed):
+    if all(judged.above is None for judged in changed):
         return ", without a limit"
-    return " within the limit" + (" or without one" if any(one.above is None for one in changed) else "")
+    return " within the limit" + (" or without one" if any(judged.above is None for judged in changed) else "")
 
 
-def _kind(one: Judged) -> _Kind:
-    if one.deciding and one.standing == "above":
+def _kind_of(judged: Judged) -> _Kind:
+    if judged.deciding and judged.standing == "above":
         return "above"
-    if one.deciding and one.standing == "open":
-        return "open"
-    if one.verdict.verdict in CHANGED:
+    if judged.deciding and judged.standing in ("accepted", "open"):
+        return judged.standing
+    if judged.verdict.verdict in CHANGED:
         return "changed"
-    return "same" if one.verdict.verdict == "same" else "beside"
+    return "same" if judged.verdict.verdict == "same" else "beside"
 
 
-def _tabled(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
-    """Return verdicts as a table, with a column for the record if there are `several` weighings."""
-    rows = table(_row(one, several=several) for one in worst_first(judged)[:_MOST_ROWS])
-    heads = [[*_TITLES, "record"], [*_RULE, ":--"]] if several else [_TITLES, _RULE]
+def _table_section(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
+    """Return verdicts as a table, with a column for the record if there are `several` weighings.
+
+    Where something is accepted, a column says how much, and why.
+    """
+    accepts = any(one.accepted for one in judged)
+    rows = table(_row(one, several=several, accepts=accepts) for one in worst_first(judged)[:_MOST_ROWS])
+    more = [title for title, is_there in (("accepted", accepts), ("record", several)) if is_there]
+    title_rows = [[*_TITLES, *more], [*_ALIGNMENT, *(":--" for _ in more)]]
     hidden = max(0, len(judged) - _MOST_ROWS)
-    return _Section([*before, *table(heads)], rows, "verdict", hidden=hidden)
+    return _Section([*before, *table(title_rows)], rows, "verdict", hidden=hidden)
 
 
-def _fold(title: str, section: _Section) -> _Section:
-    opening = [f"<details><summary>{escape(title)}</summary>", "", *section.before]
-    return replace(section, before=opening, after=["", "</details>", ""])
+def _folded_section(title: str, section: _Section) -> _Section:
+    lines_before = [f"<details><summary>{escape(title)}</summary>", "", *section.before]
+    return replace(section, before=lines_before, after=["", "</details>", ""])
 
 
-def _row(one: Judged, *, several: bool) -> list[str]:
-    verdict = one.verdict
+def _row(judged: Judged, *, several: bool, accepts: bool) -> list[str]:
+    verdict = judged.verdict
     return [
         code(verdict.benchmark),
         _words(verdict.metric),
         f"**{verdict.verdict}**",
-        gate_words.estimate(one),
-        gate_words.limit(one),
+        gate_words.estimate(judged),
+        gate_words.limit(judged),
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
-        *([code(one.source)] if several else []),
+        *([_text(gate_words.accepted(judged))] if accepts else []),
+        *([code(judged.source)] if several else []),
     ]
 
 
@@ -173,39 +188,40 @@ def _level(side: Side | None, metric: str) -> str:
     return figures.NOT_KNOWN if side is None else levels.level(side, metric)
 
 
-def _open(one: Judged, *, several: bool, alone: bool) -> str:
-    verdict = one.verdict
-    of = f" of {code(one.source)}" if several else ""
-    name = f"{code(verdict.benchmark)}{of}, {_words(verdict.metric)}"
-    return f"{name} {gate_words.estimate(one)}: {_text(gate_words.why_open(one, alone=alone))}"
+def _open_item(judged: Judged, *, several: bool, is_alone: bool) -> str:
+    verdict = judged.verdict
+    of_record = f" of {code(judged.source)}" if several else ""
+    name = f"{code(verdict.benchmark)}{of_record}, {_words(verdict.metric)}"
+    return f"{name} {gate_words.estimate(judged)}: {_text(gate_words.why_open(judged, is_alone=is_alone))}"
 
 
 def _subjects(weighing: Weighing) -> str:
     baseline, *candidates = (code(subject.name) for subject in weighing.subjects)
-    called = "candidates" if len(candidates) > 1 else "candidate"
-    return f"baseline {baseline}, {called} {figures.some(candidates, 3)}  "
+    candidate_noun = "candidates" if len(candidates) > 1 else "candidate"
+    return f"baseline {baseline}, {candidate_noun} {figures.first_names(candidates, 3)}  "
 
 
 def _findings(report: GateReport) -> list[str]:
-    found = [notes.Note(finding.message, finding.remedy) for finding in report.findings]
-    said = {finding.message for finding in gate_words.uncompared(report)}
+    shown_notes = [notes.Note(finding.message, finding.remedy) for finding in report.findings]
+    said_already = {finding.message for finding in gate_words.findings_without_verdict(report)}
     several = len(report.weighings) > 1
     for weighing in report.weighings:
         verdicts = weighing.derived.verdicts if weighing.derived else []
-        told = notes.of_weighing(weighing, verdicts, beside_others=several)
-        found += [note for note in told if note not in found[:100]]
-    found = [note for note in found if note.message not in said]
+        record_notes = notes.of_weighing(weighing, verdicts, beside_others=several)
+        shown_notes += [note for note in record_notes if note not in shown_notes[:100]]
+    shown_notes = [note for note in shown_notes if note.message not in said_already]
     return notes.markdown(
-        replace(note, message=_cut(note.message), remedy=_cut(note.remedy) if note.remedy else None) for note in found
+        replace(note, message=_cut(note.message), remedy=_cut(note.remedy) if note.remedy else None)
+        for note in shown_notes
     )
 
 
-def _measured(report: GateReport) -> list[str]:
+def _method_lines(report: GateReport) -> list[str]:
     """Return the method, the machines, how small a change would have been found, and the noise."""
     machines = [f"machine: {machine}" for machine in gate_words.machines(report)]
     smallest, disturbed = gate_words.resolution(report), gate_words.noise(report)
-    seen = [f"resolution: {smallest}"] if smallest else []
-    return [*gate_words.methods(report), *machines, *seen, *([f"noise: {disturbed}"] if disturbed else [])]
+    resolution_lines = [f"resolution: {smallest}"] if smallest else []
+    return [*gate_words.methods(report), *machines, *resolution_lines, *([f"noise: {disturbed}"] if disturbed else [])]
 
 
 def _origin(report: GateReport) -> list[str]:
@@ -220,8 +236,8 @@ def _text(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    return escape(gate_words.cut(text, _LONGEST_WORDS))
+    return escape(gate_words.shortened(text, _LONGEST_WORDS))
 
 
 def _cut(text: str) -> str:
-    return gate_words.cut(text, _LONGEST_TEXT)
+    return gate_words.shortened(text, _LONGEST_TEXT)

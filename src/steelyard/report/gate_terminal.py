@@ -12,10 +12,10 @@ from steelyard.model.kept import NOT_AS_ASKED, Finding
 from steelyard.report import budgets, figures, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES, open_end
+from steelyard.report.verdicts import STYLES, print_exit_status_note
 from steelyard.stats.verdict import CHANGED
 
-_WORDS: dict[GateVerdict, tuple[str, str]] = {
+_VERDICT_WORDS: dict[GateVerdict, tuple[str, str]] = {
     "slower": ("slower", STYLES["slower"]),
     "failed": ("no answer", "bold red"),
     "undecided": ("undecided", STYLES["undecided"]),
@@ -27,53 +27,62 @@ def show(console: Console, report: GateReport) -> None:
     """Print the answer, what decides it, and what stands in its way."""
     sheet = Sheet(console)
     several = len(report.weighings) > 1
-    word, style = _WORDS[report.verdict]
+    word, style = _VERDICT_WORDS[report.verdict]
     sheet.row(word, gate_words.headline(report), *([tally] if (tally := gate_words.tally(report)) else []), style=style)
-    _list(sheet, "missing", [Text(problem) for problem in report.problems[1:]])
-    _list(sheet, "slower", [_line(sheet, one, several=several) for one in report.slower])
+    _print_list(sheet, "missing", [Text(problem) for problem in report.problems[1:]])
+    _print_list(sheet, "slower", [_judged_line(sheet, one, several=several) for one in report.slower])
+    _print_list(sheet, "accepted", [_judged_line(sheet, one, several=several) for one in report.accepted])
     changed = [one for one in report.judged if _is_changed(one)]
-    _list(sheet, "changed", [_line(sheet, one, several=several) for one in worst_first(changed)])
-    _list(sheet, "in all", [Text(mean) for mean in gate_words.means(report)])
+    _print_list(sheet, "changed", [_judged_line(sheet, one, several=several) for one in worst_first(changed)])
+    _print_list(sheet, "in all", [Text(mean) for mean in gate_words.means(report)])
     undecided = worst_first(report.undecided)
-    alone = len(undecided) == 1
-    whys = [gate_words.why_open(one, alone=alone) for one in undecided]
-    ways = gate_words.what_would_decide(undecided)
-    opened = [_line(sheet, one, several=several).append(f": {why}") for one, why in zip(undecided, whys, strict=True)]
-    _list(sheet, "open", opened, [Text(way) for way in ways])
-    if any(budgets.SEE_NOTE in said for said in (*whys, *ways)):
+    is_alone = len(undecided) == 1
+    reasons = [gate_words.why_open(one, is_alone=is_alone) for one in undecided]
+    deciders = gate_words.what_would_decide(undecided)
+    open_lines = [
+        _judged_line(sheet, one, several=several).append(f": {reason}")
+        for one, reason in zip(undecided, reasons, strict=True)
+    ]
+    _print_list(sheet, "open", open_lines, [Text(way) for way in deciders])
+    if any(budgets.SEE_NOTE in sentence for sentence in (*reasons, *deciders)):
         sheet.blank()
-        notes.show(sheet, notes.pointed_at([one.verdict for one in undecided]))
-    found = [*gate_words.not_compared(report), *report.findings, *_not_as_asked(report)]
-    _list(sheet, "note", [Text(finding.message) for finding in found])
+        notes.show(sheet, notes.of_references([one.verdict for one in undecided]))
+    findings = [*gate_words.unstated_findings(report), *report.findings, *_doubtful_findings(report)]
+    _print_list(sheet, "note", [Text(finding.message) for finding in findings])
     if report.verdict == "undecided" and not report.is_too_open:
         sheet.blank()
         # Something may be slower within its limit, so `nothing slower` would be wrong.
-        open_end(console, sentences.not_strict("nothing was found above its limit"))
+        print_exit_status_note(console, sentences.status_sentence(gate_words.nothing_above(report)))
 
 
-def _not_as_asked(report: GateReport) -> list[Finding]:
+def _doubtful_findings(report: GateReport) -> list[Finding]:
     """Return findings that the wrong thing may have been weighed: a wrong program passes as easily as a right one."""
     found = (one for weighing in report.weighings for one in weighing.findings if one.code in NOT_AS_ASKED)
     return [*dict.fromkeys(found)]
 
 
-def _is_changed(one: Judged) -> bool:
-    is_listed = one.deciding and one.standing != "within"
-    return one.verdict.verdict in CHANGED and not is_listed
+def _is_changed(judged: Judged) -> bool:
+    is_listed_already = judged.deciding and judged.standing != "within"
+    return judged.verdict.verdict in CHANGED and not is_listed_already
 
 
-def _line(sheet: Sheet, one: Judged, *, several: bool) -> Text:
-    verdict = one.verdict
-    source = f" ({sheet.name(one.source, sheet.text_width)})" if several else ""
+def _judged_line(sheet: Sheet, judged: Judged, *, several: bool) -> Text:
+    verdict = judged.verdict
+    source = f" ({sheet.name(judged.source, sheet.text_width)})" if several else ""
     name = sheet.name(verdict.benchmark, sheet.text_width)
-    known = f"{verdict.metric} {gate_words.estimate(one)}, limit {gate_words.limit(one)}"
-    return Text.assemble((name, "bold"), f" {known}{source}")
+    estimate = f"{verdict.metric} {gate_words.estimate(judged)}, limit {gate_words.limit(judged)}"
+    accepted = "" if judged.standing == "open" else gate_words.accepted(judged)  # `why_open` says it
+    return Text.assemble((name, "bold"), f" {', '.join(filter(None, (estimate, accepted)))}{source}")
 
 
-def _list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence[Text] = ()) -> None:
+def _print_list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence[Text] = ()) -> None:
     if not lines:
         return
     sheet.blank()
-    more = len(lines) - MOST_BENCHMARKS
-    rest = [Text(f"{figures.count(more, 'more')}: --markdown FILE has all of them")] if more > 0 else []
-    sheet.row(label, *lines[:MOST_BENCHMARKS], *rest, *after)
+    number_left_out = len(lines) - MOST_BENCHMARKS
+    left_out_line = (
+        [Text(f"{figures.count(number_left_out, 'more')}: --markdown FILE has all of them")]
+        if number_left_out > 0
+        else []
+    )
+    sheet.row(label, *lines[:MOST_BENCHMARKS], *left_out_line, *after)

@@ -43,25 +43,29 @@ class _Row:
     cells: list[list[str]]
 
 
-def rows(sheet: Sheet, record: Weighing | Run) -> None:
+def show(sheet: Sheet, record: Weighing | Run) -> None:
     """Print what was seen of the heap, if it was watched."""
-    found = _found(record)
-    if not found:
+    benchmark_rows = _benchmark_rows(record)
+    if not benchmark_rows:
         return
     sheet.blank()
     sheet.row("heap", f"{TITLE}; {CAUTION}")
-    table = _one(record, found[0]) if len(found) == 1 else _many(sheet, record, found)
+    table = (
+        _table_of_one(record, benchmark_rows[0])
+        if len(benchmark_rows) == 1
+        else _table_of_several(sheet, record, benchmark_rows)
+    )
     widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
     if sum(widths) + 2 * len(widths) - 2 <= sheet.width:
         sheet.grid(table, right=frozenset(range(1, len(widths))))
     else:
-        for row in found:
+        for row in benchmark_rows:
             for column, cells in zip(_COLUMNS, row.cells, strict=True):
                 sheet.row(f"{sheet.name(row.benchmark, _NAME_COLUMNS)} {column.title}", ", ".join(filter(None, cells)))
     sheet.blank()
 
 
-def _one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
+def _table_of_one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
     """Return the table for a single benchmark: a line for each number, with both sides."""
     table = [[Text(column.title, "dim"), *map(Text, cells)] for column, cells in zip(_COLUMNS, row.cells, strict=True)]
     if isinstance(record, Weighing):
@@ -69,11 +73,11 @@ def _one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
     return table
 
 
-def _many(sheet: Sheet, record: Weighing | Run, found: Sequence[_Row]) -> list[list[Text]]:
+def _table_of_several(sheet: Sheet, record: Weighing | Run, rows: Sequence[_Row]) -> list[list[Text]]:
     """Return the table for several benchmarks, one line each; of a weighing, only the changes."""
-    what = "change of" if isinstance(record, Weighing) else "benchmark"
-    table = [[Text(title, "dim") for title in (what, *(column.title for column in _COLUMNS))]]
-    for row in found:
+    first_title = "change of" if isinstance(record, Weighing) else "benchmark"
+    table = [[Text(title, "dim") for title in (first_title, *(column.title for column in _COLUMNS))]]
+    for row in rows:
         name = Text(sheet.name(row.benchmark, _NAME_COLUMNS))
         table.append([name, *(Text(cells[-1]) for cells in row.cells)])
     return table
@@ -81,14 +85,14 @@ def _many(sheet: Sheet, record: Weighing | Run, found: Sequence[_Row]) -> list[l
 
 def markdown(record: Weighing | Run) -> list[str]:
     """Return what was seen of the heap as lines of Markdown."""
-    found = _found(record)
-    if not found:
+    benchmark_rows = _benchmark_rows(record)
+    if not benchmark_rows:
         return []
     sides = SIDES if isinstance(record, Weighing) else ("",)
     titles = ["benchmark", "heap", *sides]
     lines = [
         [code(row.benchmark), column.title, *cells]
-        for row in found
+        for row in benchmark_rows
         for column, cells in zip(_COLUMNS, row.cells, strict=True)
     ]
     rule = [":--", ":--", *("--:" for _ in sides)]
@@ -99,21 +103,21 @@ def cells(record: Weighing | Run, benchmark: int) -> list[list[str]]:
     """Return what was seen of one benchmark's heap: a row for each number, its title first; empty if not watched."""
     return [
         [column.title, *values]
-        for row in _found(record, benchmark)
+        for row in _benchmark_rows(record, benchmark)
         for column, values in zip(_COLUMNS, row.cells, strict=True)
     ]
 
 
-def _found(record: Weighing | Run, only: int | None = None) -> list[_Row]:
+def _benchmark_rows(record: Weighing | Run, only_benchmark: int | None = None) -> list[_Row]:
     if record.heap is None:
         return []
-    found = []
-    places = record.heap.by_place()
+    rows = []
+    launches_by_place = record.heap.by_place()
     for number, benchmark in enumerate(record.benchmarks):
-        sides = [places.get((number, side), []) for side in range(len(record.subjects[:2]))]
-        if any(sides) and only in (None, number):
-            found.append(_Row(benchmark.name, [_cells(sides, column) for column in _COLUMNS]))
-    return found
+        sides = [launches_by_place.get((number, side), []) for side in range(len(record.subjects[:2]))]
+        if any(sides) and only_benchmark in (None, number):
+            rows.append(_Row(benchmark.name, [_cells(sides, column) for column in _COLUMNS]))
+    return rows
 
 
 def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:

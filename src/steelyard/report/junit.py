@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.metrics import is_counted
@@ -13,18 +13,25 @@ from steelyard.report.printable import plain
 
 
 def xml(report: GateReport) -> str:
-    """Return the report as XML: above its limit is a failure, no data an error, undecided skipped unless strict."""
+    """Return the report as XML: above its limit is a failure, no data an error, undecided skipped unless strict.
+
+    What is accepted passes, and its output says why.
+    """
     cases: dict[str, list[Judged]] = {source: [] for source in report.sources}
     for one in report.deciding:
         cases[one.source].append(one)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
-    for source, some in cases.items():
-        lines += _suite(source, some, report)
+    for source, judged in cases.items():
+        lines += _suite_lines(source, judged, report)
     if report.problems:
         lines += [
             f'  <testsuite name="gate" tests="{len(report.problems)}" failures="0" errors="{len(report.problems)}">'
         ]
-        lines += [line for problem in report.problems for line in _case("gate", problem, _node("error", problem))]
+        lines += [
+            line
+            for problem in report.problems
+            for line in _case_lines("gate", problem, _outcome_element("error", problem))
+        ]
         lines += ["  </testsuite>"]
     return "\n".join([*lines, "</testsuites>", ""])
 
@@ -32,62 +39,63 @@ def xml(report: GateReport) -> str:
 def of_check(record: Soundness) -> str:
     """Return a check as XML: a case for each rule and benchmark; trouble is a failure, an untried rule is skipped."""
     trouble = len(record.troubles())
-    untried = sum(one.outcome == "untried" for one in record.looked)
+    untried = sum(result.outcome == "untried" for result in record.looked)
     counts = f'tests="{len(record.looked)}" failures="{trouble}" errors="0" skipped="{untried}"'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
     lines += [f"  <testsuite name={_quoted(record.command)} {counts} time={_quoted(f'{record.seconds:.3f}')}>"]
-    for one in record.looked:
-        kind = {"trouble": "failure", "untried": "skipped"}.get(one.outcome)
-        said = f"{one.finding}; {one.remedy}" if one.remedy else one.finding
-        lines += _case(one.benchmark, one.code, None if kind is None else _node(kind, said))
+    for result in record.looked:
+        kind = {"trouble": "failure", "untried": "skipped"}.get(result.outcome)
+        message = f"{result.finding}; {result.remedy}" if result.remedy else result.finding
+        lines += _case_lines(result.benchmark, result.code, None if kind is None else _outcome_element(kind, message))
     return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
 
 
-def _suite(name: str, cases: list[Judged], report: GateReport) -> Iterator[str]:
+def _suite_lines(name: str, cases: list[Judged], report: GateReport) -> Iterator[str]:
     strict = report.limits.strict
     slower = sum(one.standing == "above" for one in cases)
     undecided = sum(one.standing == "open" for one in cases)
     failures, skipped = (slower + undecided, 0) if strict else (slower, undecided)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f"  <testsuite name={_quoted(name)} {counts}>"
-    told = set[int]()
+    timed = set[int]()
     for one in cases:
         verdict = one.verdict
-        yield from _case(verdict.benchmark, verdict.metric, _outcome(one, strict=strict), _seconds(one, told))
+        yield from _case_lines(verdict.benchmark, verdict.metric, _outcome(one, strict=strict), _seconds(one, timed))
     yield "  </testsuite>"
 
 
-def _seconds(one: Judged, told: set[int]) -> float:
+def _seconds(one: Judged, timed: set[int]) -> float:
     """Return the seconds of a case: the time of its benchmark's launches, in only one metric so that they add up.
 
     The span from its first launch to its last would include the turns of other benchmarks.
     """
     if is_counted(one.verdict.metric):
         return one.verdict.seconds
-    if one.verdict.index in told:
+    if one.verdict.index in timed:
         return 0.0
-    told.add(one.verdict.index)
+    timed.add(one.verdict.index)
     launches = one.weighing.launches.by_benchmark(len(one.weighing.benchmarks))[one.verdict.index]
     return float(launches.taken_ns().sum()) / 1e9
 
 
 def _outcome(one: Judged, *, strict: bool) -> str | None:
-    change = gate_words.estimate(one)
     if one.standing == "above":
-        return _node("failure", f"{change} is above the limit of {gate_words.limit(one)}", "slower")
+        return _outcome_element("failure", gate_words.above_limit(one), "slower")
+    if one.standing == "accepted":
+        return f"<system-out>{escape(plain(gate_words.above_limit(one)))}</system-out>"
     if one.standing == "open":
         why = gate_words.why_open_by_itself(one)
-        return _node("failure", why, "undecided") if strict else _node("skipped", why)
+        return _outcome_element("failure", why, "undecided") if strict else _outcome_element("skipped", why)
     return None
 
 
-def _node(kind: str, message: str, named: str = "") -> str:
-    of = f" type={_quoted(named)}" if named else ""
-    return f"<{kind} message={_quoted(message)}{of}/>"
+def _outcome_element(kind: str, message: str, type_name: str = "") -> str:
+    type_attribute = f" type={_quoted(type_name)}" if type_name else ""
+    return f"<{kind} message={_quoted(message)}{type_attribute}/>"
 
 
-def _case(of: str, name: str, outcome: str | None, seconds: float = 0.0) -> Iterator[str]:
-    head = f"    <testcase classname={_quoted(of)} name={_quoted(name)} time={_quoted(f'{seconds:.3f}')}"
+def _case_lines(classname: str, name: str, outcome: str | None, seconds: float = 0.0) -> Iterator[str]:
+    head = f"    <testcase classname={_quoted(classname)} name={_quoted(name)} time={_quoted(f'{seconds:.3f}')}"
     yield f"{head}/>" if outcome is None else f"{head}>{outcome}</testcase>"
 
 

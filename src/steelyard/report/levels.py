@@ -27,7 +27,7 @@ def spread(part: Side | Summary) -> str:
     return figures.percent(part.spread) if _is_relative(part) else figures.NOT_KNOWN
 
 
-def varies(part: Side | Summary) -> str:
+def variation_sentence(part: Side | Summary) -> str:
     """Say how much the launches vary; nothing is relative to a median of 0, so say what that means."""
     if part.launches == 1:
         return SEEN_ONCE

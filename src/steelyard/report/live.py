@@ -24,12 +24,12 @@ _FREE_COLUMNS = 3
 _FREE_ROWS = 2
 _BAR_COLUMNS = 16
 # Drawing this many benchmarks takes 0.3 to 1.3 ms; with more, refreshes become rarer in proportion.
-_MANY = 500
+_MANY_BENCHMARKS = 500
 # A launch that lasts this long is mentioned on the display.
-_LASTS_S = 2.0
+_LONG_LAUNCH_S = 2.0
 # A command that lasts this long is mentioned in a log.
-_LOGGED_FROM_S = 5.0
-_USUAL_SIZE = os.terminal_size((80, 24))
+_LONG_COMMAND_S = 5.0
+_DEFAULT_SIZE = os.terminal_size((80, 24))
 
 
 class LiveLine:
@@ -49,15 +49,15 @@ class LiveLine:
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
-        self._columns = columns or (lambda: self._terminal_size().columns or _USUAL_SIZE.columns)
-        self._rows = rows or (lambda: self._terminal_size().lines or _USUAL_SIZE.lines)
+        self._columns = columns or (lambda: self._terminal_size().columns or _DEFAULT_SIZE.columns)
+        self._rows = rows or (lambda: self._terminal_size().lines or _DEFAULT_SIZE.lines)
         self._shows = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._written: list[str] = []
         self._pause_s = _BETWEEN_REFRESHES_S
-        self._last: float | None = None
-        self._behind: Progress | None = None
+        self._refreshed_at: float | None = None
+        self._latest: Progress | None = None
         """The progress to show again after a long command, and to keep counting during a long launch."""
-        self._told = 0.0
+        self._latest_at = 0.0
         """When that progress was reported."""
         self._logged: set[str] = set()
 
@@ -73,47 +73,47 @@ class LiveLine:
         With very many benchmarks, refreshes are farther apart.
         """
         if progress.goes_on:
-            self._count_on()
+            self._refresh_elapsed()
             return
         if progress.allowance is not None:
             self.wipe()
             encoding = self._stream.encoding or "utf-8"
             self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
-            self._last = None  # so the display is drawn again, below the message, at once
+            self._refreshed_at = None  # so the display is drawn again, below the message, at once
         if progress.waited_s is not None:
-            self._tell_wait(progress, progress.waited_s)
+            self._show_wait(progress, progress.waited_s)
             return
         if not self._shows:
             return
-        self._behind = progress
-        self._told = now = self._clock()
-        if self._last is not None and now - self._last < self._pause_s:
+        self._latest = progress
+        self._latest_at = now = self._clock()
+        if self._refreshed_at is not None and now - self._refreshed_at < self._pause_s:
             return
-        self._last = now
+        self._refreshed_at = now
         columns = self._columns()
         self._draw(self._lines(progress, columns), columns)
 
-    def _count_on(self) -> None:
+    def _refresh_elapsed(self) -> None:
         """Show how long the current launch has lasted, and how much of the time is left."""
-        lasted_s = self._clock() - self._told
-        if not self._shows or self._behind is None or lasted_s < _LASTS_S:
+        lasted_s = self._clock() - self._latest_at
+        if not self._shows or self._latest is None or lasted_s < _LONG_LAUNCH_S:
             return
-        left_s = self._behind.seconds_left
-        if left_s is not None and not self._behind.is_first:
+        left_s = self._latest.seconds_left
+        if left_s is not None and not self._latest.is_first:
             left_s = max(0.0, left_s - lasted_s)
         columns = self._columns()
-        self._draw(self._lines(replace(self._behind, lasted_s=lasted_s, seconds_left=left_s), columns), columns)
+        self._draw(self._lines(replace(self._latest, lasted_s=lasted_s, seconds_left=left_s), columns), columns)
 
-    def _tell_wait(self, progress: Progress, seconds: float) -> None:
+    def _show_wait(self, progress: Progress, seconds: float) -> None:
         """Show that a command is taking long; in a log, say so once."""
         if not self._shows:
-            if seconds >= _LOGGED_FROM_S and progress.benchmark not in self._logged:
+            if seconds >= _LONG_COMMAND_S and progress.benchmark not in self._logged:
                 self._logged.add(progress.benchmark)
                 name = printable.plain(progress.benchmark, self._stream.encoding or "utf-8")
-                self._write(f"steelyard: {name} {_has_run(seconds)}\n")
+                self._write(f"steelyard: {name} {_has_run_text(seconds)}\n")
             return
-        self._last = None  # so the next progress is shown at once
-        shown = progress if seconds else self._behind
+        self._refreshed_at = None  # so the next progress is shown at once
+        shown = progress if seconds else self._latest
         if shown is None:
             self.wipe()
             return
@@ -123,16 +123,16 @@ class LiveLine:
     def wipe(self) -> None:
         """Remove the display, so that something else can be printed in its place."""
         if self._written:
-            self._write(self._to_the_top(self._columns()) + _CLEAR_BELOW)
+            self._write(self._move_to_top(self._columns()) + _CLEAR_BELOW)
             self._written = []
 
     def _draw(self, lines: list[str], columns: int) -> None:
         """Overwrite the display line by line in a single write, so that unchanged text does not flicker."""
         drawn = "\r\n".join(f"{line}{_CLEAR_LINE}" for line in lines)
-        self._write(f"{self._to_the_top(columns)}{drawn}{_CLEAR_BELOW}")
+        self._write(f"{self._move_to_top(columns)}{drawn}{_CLEAR_BELOW}")
         self._written = lines
 
-    def _to_the_top(self, columns: int) -> str:
+    def _move_to_top(self, columns: int) -> str:
         """Return the escape sequence that moves from the display's end to its start.
 
         A terminal that was made narrower has wrapped its lines.
@@ -144,7 +144,7 @@ class LiveLine:
         encoding = self._stream.encoding or "utf-8"
         if progress.members is not None:
             members, height = progress.members(), self._rows() - _FREE_ROWS
-            self._pause_s = _BETWEEN_REFRESHES_S * max(1.0, len(members) / _MANY)
+            self._pause_s = _BETWEEN_REFRESHES_S * max(1.0, len(members) / _MANY_BENCHMARKS)
             if found := live_suite.lines(progress, members, columns - _FREE_COLUMNS, height, encoding):
                 return found
         return [self._line(progress, columns - 1)]
@@ -152,7 +152,7 @@ class LiveLine:
     def _line(self, progress: Progress, width: int) -> str:
         encoding = self._stream.encoding or "utf-8"
         name = printable.plain(progress.benchmark, encoding)
-        return printable.symbols(fit(progress, name, width), encoding)
+        return printable.symbols(progress_text(progress, name, width), encoding)
 
     def _write(self, text: str) -> None:
         try:
@@ -166,10 +166,10 @@ class LiveLine:
         try:
             return os.get_terminal_size(self._stream.fileno())
         except (OSError, ValueError):
-            return _USUAL_SIZE
+            return _DEFAULT_SIZE
 
 
-def _has_run(seconds: float) -> str:
+def _has_run_text(seconds: float) -> str:
     return f"has run for {figures.seconds(seconds)}, and has no time limit"
 
 
@@ -177,28 +177,33 @@ def _whole_seconds(seconds: float) -> str:
     return figures.seconds(float(int(seconds)))
 
 
-def fit(progress: Progress, name: str, width: int) -> str:
+def progress_text(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns, leaving out the least important parts first."""
     if progress.is_first:
         # No name here: the launch may be of either side, and a progress names the candidate.
-        runs, limited, given_up_s = "the first launch runs", "for", progress.seconds_left
+        first_launch, limit_text, timeout_s = "the first launch runs", "for", progress.seconds_left
         if progress.lasted_s is not None:
-            what = progress.noun or "pair"
-            runs, limited = f"the first {what} has run for {_whole_seconds(progress.lasted_s)}", "each launch for"
-        whole = runs if given_up_s is None else f"{runs}, {limited} {figures.seconds(given_up_s)} at most"
-        return whole if cell_len(whole) <= width else printable.shorten(runs, width)
+            noun_of_first = progress.noun or "pair"
+            first_launch, limit_text = (
+                f"the first {noun_of_first} has run for {_whole_seconds(progress.lasted_s)}",
+                "each launch for",
+            )
+        with_limit = (
+            first_launch if timeout_s is None else f"{first_launch}, {limit_text} {figures.seconds(timeout_s)} at most"
+        )
+        return with_limit if cell_len(with_limit) <= width else printable.shorten(first_launch, width)
     if progress.waited_s is not None:
-        has_run = _has_run(progress.waited_s)
+        has_run = _has_run_text(progress.waited_s)
         return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
     noun = progress.noun or "pair"
-    of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
-    done = f"{of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
+    done_of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
+    done = f"{done_of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
     change = figures.change(progress.change) if progress.change is not None else ""
     interval = figures.interval(progress.interval) if progress.interval is not None else ""
     left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
     if progress.lasted_s is not None:
-        which = f"this {noun}" if progress.side is None else f"{progress.side}'s {noun}"
-        left = "  ".join(filter(None, (left, f"{which} {_whole_seconds(progress.lasted_s)}")))
+        whose = f"this {noun}" if progress.side is None else f"{progress.side}'s {noun}"
+        left = "  ".join(filter(None, (left, f"{whose} {_whole_seconds(progress.lasted_s)}")))
     estimate = " ".join(filter(None, (change, interval)))
     bar = live_suite.bar(progress.done / progress.limit, _BAR_COLUMNS) if progress.limit else ""
     choices = (
@@ -206,9 +211,9 @@ def fit(progress: Progress, name: str, width: int) -> str:
         (printable.shorten(name, 30), done, estimate, left),
         (done, estimate, left),
         (done, change, left),
-        (of_limit, change, left),
-        (of_limit, change),
-        (of_limit,),
+        (done_of_limit, change, left),
+        (done_of_limit, change),
+        (done_of_limit,),
     )
     lines = ["  ".join(filter(None, parts)) for parts in choices]
-    return next((line for line in lines if cell_len(line) <= width), printable.shorten(of_limit, width))
+    return next((line for line in lines if cell_len(line) <= width), printable.shorten(done_of_limit, width))

@@ -9,11 +9,11 @@ from rich.cells import cell_len
 from steelyard.model.progress import Member, Progress
 from steelyard.report import figures, printable
 
-_ORDER = ("slower", "faster", "undecided", "same", "failed")
-_CHANGED = ("slower", "faster", "failed")
+_VERDICT_ORDER = ("slower", "faster", "undecided", "same", "failed")
+_SHOWN_FIRST = ("slower", "faster", "failed")
 _FEWEST_LINES, _MOST_LINES, _FEWEST_COLUMNS = 4, 14, 24
 _WORD_COLUMNS = 11
-_LEAST_NAME, _NAME_COLUMNS = 16, 40
+_FEWEST_NAME_COLUMNS, _NAME_COLUMNS = 16, 40
 
 
 def lines(progress: Progress, members: Sequence[Member], width: int, height: int, encoding: str) -> list[str]:
@@ -24,61 +24,63 @@ def lines(progress: Progress, members: Sequence[Member], width: int, height: int
     room = min(height, _MOST_LINES) - 2
     if room + 2 < _FEWEST_LINES or width < _FEWEST_COLUMNS:
         return []
-    done, left = [one for one in members if one.word], [one for one in members if not one.word]
-    changed = sorted((one for one in done if one.word in _CHANGED), key=_rank)
-    shown = changed[: max(room // 2, room - len(left))]
-    if len(left) > room - len(shown):
-        left.sort(key=lambda one: one.name != progress.benchmark)
-    rest = left[: room - len(shown)]
-    names = printable.shorten_apart([printable.plain(one.name, encoding) for one in [*shown, *rest]], _NAME_COLUMNS)
+    done, unfinished = [one for one in members if one.word], [one for one in members if not one.word]
+    changed = sorted((one for one in done if one.word in _SHOWN_FIRST), key=_rank)
+    shown = changed[: max(room // 2, room - len(unfinished))]
+    if len(unfinished) > room - len(shown):
+        unfinished.sort(key=lambda one: one.name != progress.benchmark)
+    next_unfinished = unfinished[: room - len(shown)]
+    names = printable.shorten_apart(
+        [printable.plain(one.name, encoding) for one in [*shown, *next_unfinished]], _NAME_COLUMNS
+    )
     widest = max(map(cell_len, names), default=0)
-    following = next((one.name for one in members if one.is_next), "")
-    found = [
-        _tally(progress, done, len(members), width),
+    next_name = next((one.name for one in members if one.is_next), "")
+    shown_lines = [
+        _tally_line(progress, done, len(members), width),
         *(
-            _member(one, name, width, widest, is_now=one.name == progress.benchmark)
-            for one, name in zip([*shown, *rest], names, strict=True)
+            _member_line(one, name, width, widest, is_now=one.name == progress.benchmark)
+            for one, name in zip([*shown, *next_unfinished], names, strict=True)
         ),
-        *([_labelled("next", following, width, encoding)] if following else []),
+        *([_labelled_line("next", next_name, width, encoding)] if next_name else []),
     ]
-    return [printable.symbols(line, encoding) for line in found]
+    return [printable.symbols(line, encoding) for line in shown_lines]
 
 
 def _rank(member: Member) -> tuple[int, float]:
-    return _ORDER.index(member.word or "failed"), -abs(member.change or 0.0)
+    return _VERDICT_ORDER.index(member.word or "failed"), -abs(member.change or 0.0)
 
 
-def _tally(progress: Progress, done: Sequence[Member], many: int, width: int) -> str:
-    counts = [(sum(one.word == word for one in done), word) for word in _ORDER]
-    said = ", ".join(f"{number} {word}" for number, word in counts if number)
-    is_open = progress.seconds_left is not None and len(done) < many
+def _tally_line(progress: Progress, done: Sequence[Member], number_of_members: int, width: int) -> str:
+    counts = [(sum(one.word == word for one in done), word) for word in _VERDICT_ORDER]
+    tally = ", ".join(f"{number} {word}" for number, word in counts if number)
+    is_open = progress.seconds_left is not None and len(done) < number_of_members
     left = f"{figures.seconds(max(0.0, progress.seconds_left or 0.0))} left" if is_open else ""
-    head = f"{len(done)} of {many} done"
+    head = f"{len(done)} of {number_of_members} done"
     choices = (
-        (bar(len(done) / many, 20), head, said, left),
-        (head, said, left),
+        (bar(len(done) / number_of_members, 20), head, tally, left),
+        (head, tally, left),
         (head, left),
         (head,),
     )
-    fitting = ("  ".join(filter(None, parts)) for parts in choices)
-    return next((line for line in fitting if cell_len(line) <= width), printable.shorten(head, width))
+    candidates = ("  ".join(filter(None, parts)) for parts in choices)
+    return next((line for line in candidates if cell_len(line) <= width), printable.shorten(head, width))
 
 
-def _member(member: Member, name: str, width: int, widest: int, *, is_now: bool) -> str:
+def _member_line(member: Member, name: str, width: int, widest: int, *, is_now: bool) -> str:
     change = figures.change(member.change) if member.change is not None else ""
     interval = figures.interval(member.interval) if member.interval is not None else ""
     pairs = figures.count(member.done, "pair")
     label = (member.word or ("now" if is_now else "open")).ljust(_WORD_COLUMNS)
     for parts in ((change, interval, pairs), (change, interval), (change,), ()):
-        told = "  ".join(filter(None, parts))
-        room = min(widest, width - _WORD_COLUMNS - cell_len(told) - 2)
-        if room >= min(widest, _LEAST_NAME) or not parts:
+        figures_text = "  ".join(filter(None, parts))
+        room = min(widest, width - _WORD_COLUMNS - cell_len(figures_text) - 2)
+        if room >= min(widest, _FEWEST_NAME_COLUMNS) or not parts:
             shown = printable.shorten(name, max(1, room))
-            return f"{label}{shown}{' ' * (room - cell_len(shown))}  {told}".rstrip()
+            return f"{label}{shown}{' ' * (room - cell_len(shown))}  {figures_text}".rstrip()
     return label
 
 
-def _labelled(label: str, name: str, width: int, encoding: str) -> str:
+def _labelled_line(label: str, name: str, width: int, encoding: str) -> str:
     room = max(1, width - _WORD_COLUMNS)
     return f"{label.ljust(_WORD_COLUMNS)}{printable.shorten(printable.plain(name, encoding), room)}"
 

@@ -12,129 +12,135 @@ from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES, interval_of, margins_row, word_of
+from steelyard.report.verdicts import STYLES, interval_text, print_margins, verdict_text
 from steelyard.stats.verdict import CHANGED
 
 _NAME_COLUMNS = 24
-_MOST_OPEN = 10
+_MOST_LISTED = 10
 # Columns of the table after the name: with the medians, and without them.
 _WITH_MEDIANS, _WITHOUT_MEDIANS = 6, 4
 # More rows than this are read as a list: each on one line, if need be without the medians.
 _FEW_ROWS = 12
-_NAMES = "benchmark"
+_NAME_TITLE = "benchmark"
 _THROUGHPUT = "throughput"
 
 
-def rows(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     """Print a table for each metric, and below it what concerns several benchmarks."""
-    at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
+    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
     means = suite_mean.of_weighing(record)
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
         shown = most_changed(chosen, lambda verdict: verdict.change)
-        titles = _table(sheet, shown, figures.confidence(record.settings.alpha))
+        titles = _print_table(sheet, shown, figures.confidence(record.settings.alpha))
         if _THROUGHPUT not in titles:
-            _throughput_rows(sheet, shown)
+            _print_throughputs(sheet, shown)
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
-        counted = [verdict for verdict in chosen if not verdict.control]
-        said = f"{sentences.tally_in(record, counted)} in {figures.seconds(record.seconds)}"
-        where = "baseline and candidate are medians" if "baseline" in titles else "--markdown FILE has the medians"
-        sheet.row("in all", f"{said}; {where}", *([means[metric]] if metric in means else []))
-    notes.show(sheet, at_verdict)
-    margins_row(sheet, record)
-    first = deciding_of([verdict for verdict in verdicts if not verdict.control])
-    ranking.rows(sheet, record, first)
-    _open(sheet, record, first)
-    if below or any(verdict.disturbed for verdict in first):
+        weighed = [verdict for verdict in chosen if not verdict.control]
+        tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(record.seconds)}"
+        where_medians = (
+            "baseline and candidate are medians" if "baseline" in titles else "--markdown FILE has the medians"
+        )
+        sheet.row("in all", f"{tally}; {where_medians}", *([means[metric]] if metric in means else []))
+    notes.show(sheet, notes_at_verdict)
+    print_margins(sheet, record)
+    deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+    ranking.show(sheet, record, deciding)
+    _print_undecided(sheet, record, deciding)
+    if notes_below or any(verdict.disturbed for verdict in deciding):
         sheet.blank()
-    if waited := disturbances.of_several(first, lambda worst: sheet.name(worst.benchmark, _NAME_COLUMNS)):
-        sheet.row("noise", waited)
-    notes.show(sheet, below)
+    if noise := disturbances.of_several(deciding, lambda worst: sheet.name(worst.benchmark, _NAME_COLUMNS)):
+        sheet.row("noise", noise)
+    notes.show(sheet, notes_below)
 
 
-def _open(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+def _print_undecided(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     """Print what is known about the undecided benchmarks all the same, and what would decide them."""
     undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
     if not undecided:
         return
     lines = []
     names = sheet.names([verdict.benchmark for verdict in undecided], sheet.text_width - 1)
-    for verdict, name in list(zip(undecided, names, strict=True))[:_MOST_OPEN]:
-        known = sentences.excluded(verdict, record.settings) or "nothing is known"
-        lines.append(Text.assemble((name, "bold"), f": {known}"))
-    if len(undecided) > _MOST_OPEN:
-        lines.append(Text(f"and {len(undecided) - _MOST_OPEN} more, as the table has them"))
+    for verdict, name in list(zip(undecided, names, strict=True))[:_MOST_LISTED]:
+        excluded = sentences.what_is_ruled_out(verdict, record.settings) or "nothing is known"
+        lines.append(Text.assemble((name, "bold"), f": {excluded}"))
+    if len(undecided) > _MOST_LISTED:
+        lines.append(Text(f"and {len(undecided) - _MOST_LISTED} more, as the table has them"))
     sheet.blank()
     sheet.row("undecided", *lines, *budgets.budget_of_all(undecided, record), style=STYLES["undecided"])
 
 
-def _table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
+def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
     """Print a row per benchmark, below its name if both do not fit on one line; leave out the least needed columns.
 
     Returns the titles shown. The medians are among them unless, with many rows, they would take two lines.
     """
-    head = ["verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
-    beside = {title: column for title, column in _beside(verdicts).items() if any(column)}
-    head += beside
+    titles = ["verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
+    optional = {column_title: column for column_title, column in _optional_columns(verdicts).items() if any(column)}
+    titles += optional
     cells = [
-        [*_cells(verdict), *(Text(column[place]) for column in beside.values())]
+        [*_cells(verdict), *(Text(column[place]) for column in optional.values())]
         for place, verdict in enumerate(verdicts)
     ]
-    taken = [max(map(cell_len, (title, *column))) + 2 for title, *column in zip(head, *_plain(cells), strict=True)]
+    column_widths = [
+        max(map(cell_len, (column_title, *column))) + 2
+        for column_title, *column in zip(titles, *_plain_cells(cells), strict=True)
+    ]
     names = sheet.names([verdict.benchmark for verdict in verdicts], sheet.width)
-    longest = max(map(cell_len, (_NAMES, *names)))
-    widths = [*range(len(head), _WITH_MEDIANS - 1, -1), *([_WITHOUT_MEDIANS] if len(verdicts) > _FEW_ROWS else [])]
-    for least in (min(longest, _NAME_COLUMNS), 0):
+    longest = max(map(cell_len, (_NAME_TITLE, *names)))
+    widths = [*range(len(titles), _WITH_MEDIANS - 1, -1), *([_WITHOUT_MEDIANS] if len(verdicts) > _FEW_ROWS else [])]
+    for fewest in (min(longest, _NAME_COLUMNS), 0):
         for columns in widths:
-            room = sheet.width - sum(taken[:columns])
-            if room >= least and not sheet.narrow:
-                _grid(sheet, head[:columns], [row[:columns] for row in cells], names, room if least else 0)
-                return head[:columns]
+            room = sheet.width - sum(column_widths[:columns])
+            if room >= fewest and not sheet.narrow:
+                _print_grid(sheet, titles[:columns], [row[:columns] for row in cells], names, room if fewest else 0)
+                return titles[:columns]
     for verdict, name, row in zip(verdicts, names, cells, strict=True):
-        _listed(sheet, name, verdict, row)
-    return head[:_WITH_MEDIANS]
+        _print_in_list(sheet, name, verdict, row)
+    return titles[:_WITH_MEDIANS]
 
 
-def _plain(cells: Sequence[Sequence[Text]]) -> list[list[str]]:
+def _plain_cells(cells: Sequence[Sequence[Text]]) -> list[list[str]]:
     return [[cell.plain for cell in row] for row in cells]
 
 
-def _grid(sheet: Sheet, head: list[str], cells: list[list[Text]], names: list[str], room: int) -> None:
+def _print_grid(sheet: Sheet, title_texts: list[str], cells: list[list[Text]], names: list[str], room: int) -> None:
     """Print rows beside their names, for which there are `room` columns, or below them if that is 0."""
     right = frozenset({2, 4, 5, 6})
-    first = [sheet.name(_NAMES, room), *sheet.names(names, room)] if room else [""] * (len(names) + 1)
-    titles = [Text(title, "dim") for title in head]
+    first = [sheet.name(_NAME_TITLE, room), *sheet.names(names, room)] if room else [""] * (len(names) + 1)
+    titles = [Text(title, "dim") for title in title_texts]
     rows = [[Text(name), *row] for name, row in zip(first, [titles, *cells], strict=True)]
     rows[0][0].stylize("dim")
     sheet.grid(rows, right, above=() if room else ["", *names])
 
 
-def _listed(sheet: Sheet, name: str, verdict: Verdict, cells: Sequence[Text]) -> None:
+def _print_in_list(sheet: Sheet, name: str, verdict: Verdict, cells: Sequence[Text]) -> None:
     """Print one benchmark where there is no room for columns."""
     _, change, interval, pairs, *medians = (cell.plain for cell in cells)
-    known = " ".join(filter(None, (change, interval)))
-    said = Text.assemble(word_of(verdict), f" {known}, {pairs} {'pair' if pairs == '1' else 'pairs'}")
-    sheet.row(name, said, *([" -> ".join(medians[:2])] if all(medians[:2]) else []), style="")
+    change_text = " ".join(filter(None, (change, interval)))
+    line = Text.assemble(verdict_text(verdict), f" {change_text}, {pairs} {'pair' if pairs == '1' else 'pairs'}")
+    sheet.row(name, line, *([" -> ".join(medians[:2])] if all(medians[:2]) else []), style="")
 
 
-def _throughput_rows(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
+def _print_throughputs(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
     """Print the throughput of both sides below a table that had no room for it."""
-    told = {verdict.benchmark: rates for verdict in verdicts if (rates := _throughputs(verdict))}
+    rates_by_name = {verdict.benchmark: rates for verdict in verdicts if (rates := _throughput_text(verdict))}
     lines = [
-        Text.assemble((sheet.head_name(name), "bold"), f": {rates}") for name, rates in list(told.items())[:_MOST_OPEN]
+        Text.assemble((sheet.head_name(name), "bold"), f": {rates}")
+        for name, rates in list(rates_by_name.items())[:_MOST_LISTED]
     ]
-    if len(told) > _MOST_OPEN:
-        lines.append(Text(f"and {len(told) - _MOST_OPEN} more: --markdown FILE has all of them"))
+    if len(rates_by_name) > _MOST_LISTED:
+        lines.append(Text(f"and {len(rates_by_name) - _MOST_LISTED} more: --markdown FILE has all of them"))
     if lines:
         sheet.row(_THROUGHPUT, *lines)
 
 
-def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+def _optional_columns(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """Return the columns shown only if there is room: both sides' throughput, and a change in words."""
     return {
-        _THROUGHPUT: [_throughputs(verdict) for verdict in verdicts],
+        _THROUGHPUT: [_throughput_text(verdict) for verdict in verdicts],
         "in words": [
             (words.speed(verdict.change, verdict.metric) or "") if verdict.verdict in CHANGED else ""
             for verdict in verdicts
@@ -142,7 +148,7 @@ def _beside(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     }
 
 
-def _throughputs(verdict: Verdict) -> str:
+def _throughput_text(verdict: Verdict) -> str:
     """Write both sides' throughput in the first unit alone; Markdown and JSON have all units."""
     rates = [sentences.rates(side)[:1] for side in (verdict.baseline, verdict.candidate) if side is not None]
     return " -> ".join(rate for side in rates for rate in side)
@@ -151,5 +157,5 @@ def _throughputs(verdict: Verdict) -> str:
 def _cells(verdict: Verdict) -> list[Text]:
     sides = (verdict.baseline, verdict.candidate)
     medians = [figures.quantity(part.median, verdict.metric) if part else "" for part in sides]
-    plain = [figures.change(verdict.change), interval_of(verdict), f"{verdict.pairs:,}", *medians]
-    return [word_of(verdict), *map(Text, plain)]
+    plain = [figures.change(verdict.change), interval_text(verdict), f"{verdict.pairs:,}", *medians]
+    return [verdict_text(verdict), *map(Text, plain)]

@@ -33,23 +33,25 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
 
     For counted benchmarks, list up to `functions` functions that a change comes from.
     """
-    at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
-    lines = [_heading(record, verdicts, running=running), "", *_list(notes.markdown(at_verdict))]
+    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
+    lines = [_heading(record, verdicts, running=running), "", *_list_lines(notes.markdown(notes_at_verdict))]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
-    weighed = f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}"
-    lines += [f"{weighed}{_built(record)}{_part(record)}", ""]
-    if (why := record.identical or record.new_suite) is not None:
-        others = [finding for finding in record.findings if finding != why]
-        return document([*lines, *_list(notes.markdown(notes.of_findings(others))), _origin(record)])
+    sides = f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}"
+    lines += [f"{sides}{_built_text(record)}{_part_text(record)}", ""]
+    if (unmeasured := record.identical or record.new_suite) is not None:
+        others = [finding for finding in record.findings if finding != unmeasured]
+        return document([*lines, *_list_lines(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
         lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
-    first = deciding_of(verdicts)
+    deciding = deciding_of(verdicts)
     means = map(escape, suite_mean.of_each_metric(record))
-    lines += _list([*means, *ranking.markdown(record, first), *_explanations(record, verdicts), *_margins(record)])
+    lines += _list_lines(
+        [*means, *ranking.markdown(record, deciding), *_explanations(record, verdicts), *_margins(record)]
+    )
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
-    lines += _list(layouts.markdown(verdicts))
-    lines += _list(notes.markdown(below))
+    lines += _list_lines(layouts.markdown(verdicts))
+    lines += _list_lines(notes.markdown(notes_below))
     lines.append(_origin(record))
     return document(lines)
 
@@ -57,7 +59,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
 def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
     """Write a run: a table of levels and spreads, and the notes."""
     stopped = (None if summaries else sentences.failed(record.stop)) or sentences.stopped(record.stop, running=running)
-    lines = [f"subject {code(record.subjects[0].name)}{_built(record)}" + (f" ({stopped})" if stopped else ""), ""]
+    lines = [f"subject {code(record.subjects[0].name)}{_built_text(record)}" + (f" ({stopped})" if stopped else ""), ""]
     confidence = figures.confidence(record.settings.alpha)
     titles = [
         "benchmark",
@@ -72,17 +74,17 @@ def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
     if summaries:
         lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
     lines += heap.markdown(record)
-    lines += _list(notes.markdown(notes.of_run(record, summaries)))
+    lines += _list_lines(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
     return document(lines)
 
 
-def _built(record: Weighing | Run) -> str:
-    return f"; {code(said)}" if (said := sentences.built(record)) else ""
+def _built_text(record: Weighing | Run) -> str:
+    return f"; {code(built)}" if (built := sentences.built(record)) else ""
 
 
-def _part(record: Weighing) -> str:
-    return f"; part {said}" if (said := sentences.part(record)) else ""
+def _part_text(record: Weighing) -> str:
+    return f"; part {part}" if (part := sentences.part(record)) else ""
 
 
 def _labelled(label: str, names: list[str]) -> str:
@@ -91,17 +93,19 @@ def _labelled(label: str, names: list[str]) -> str:
 
 def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str:
     stopped = sentences.stopped(record.stop, running=running)
-    after = f" ({stopped})" if stopped else ""
+    stopped_text = f" ({stopped})" if stopped else ""
     if record.identical is not None:
         return f"**same**: {escape(record.identical.message)}"
     if record.new_suite is not None:
         return f"**no verdict**: {escape(record.new_suite.message)}"
     if not verdicts:
-        return f"**no result**: {sentences.without_verdict(record.stop)}{'' if 'failed' in record.stop else after}"
+        return (
+            f"**no result**: {sentences.without_verdict(record.stop)}{'' if 'failed' in record.stop else stopped_text}"
+        )
     if len(record.benchmarks) > 1:
-        first = deciding_of([verdict for verdict in verdicts if not verdict.control])
-        return f"**{sentences.tally_in(record, first)}**{after}"
-    return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{after}"
+        deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+        return f"**{sentences.tally_in(record, deciding)}**{stopped_text}"
+    return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{stopped_text}"
 
 
 def _titles(record: Weighing) -> list[str]:
@@ -123,7 +127,7 @@ def _row(verdict: Verdict) -> list[str]:
     return [
         code(verdict.benchmark),
         escape(verdict.metric),
-        _word(verdict),
+        _verdict_word(verdict),
         figures.change(verdict.change),
         figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
         f"{verdict.pairs:,}",
@@ -135,12 +139,12 @@ def _row(verdict: Verdict) -> list[str]:
     ]
 
 
-def _word(verdict: Verdict) -> str:
+def _verdict_word(verdict: Verdict) -> str:
     """Return the verdict, and for a change how fast it makes the candidate."""
     if sentences.has_no_alarm(verdict):
         return sentences.NO_ALARM
-    said = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
-    return f"**{verdict.verdict}**" + (f", {said}" if said else "")
+    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
+    return f"**{verdict.verdict}**" + (f", {speed}" if speed else "")
 
 
 def _summary_row(summary: Summary) -> list[str]:
@@ -161,37 +165,37 @@ def _summary_row(summary: Summary) -> list[str]:
 
 
 def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
-    left = {"benchmark", "metric", "verdict", "machine was"}
-    rule = [":--" if title in left else "--:" for title in titles]
-    return table([titles, rule, *rows])
+    left_aligned = {"benchmark", "metric", "verdict", "machine was"}
+    alignment = [":--" if title in left_aligned else "--:" for title in titles]
+    return table([titles, alignment, *rows])
 
 
 def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
     """Explain the deciding metric's verdicts where a table row does not suffice."""
-    first = deciding_of(verdicts)
-    undecided = [verdict for verdict in first if verdict.verdict == "undecided" and not verdict.control]
-    alone = len(undecided) == 1
+    deciding = deciding_of(verdicts)
+    undecided = [verdict for verdict in deciding if verdict.verdict == "undecided" and not verdict.control]
+    is_alone = len(undecided) == 1
     explained = []
-    for verdict in first:
+    for verdict in deciding:
         if sentences.has_no_alarm(verdict):
             continue
         reason = record.stop[verdict.index] if verdict.index < len(record.stop) else None
-        if verdict.verdict == "same" or (verdict.verdict == "undecided" and alone):
+        if verdict.verdict == "same" or (verdict.verdict == "undecided" and is_alone):
             text = "; ".join(sentences.explanation(verdict, record.settings, reason))
         elif verdict.verdict == "undecided":
-            text = sentences.excluded(verdict, record.settings) or "nothing is known"
+            text = sentences.what_is_ruled_out(verdict, record.settings) or "nothing is known"
         else:
             continue
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
-    return explained if alone else [*explained, *budgets.budget_of_all(undecided, record)]
+    return explained if is_alone else [*explained, *budgets.budget_of_all(undecided, record)]
 
 
 def _margins(record: Weighing) -> list[str]:
-    said = sentences.margins(record)
-    return [f"margin: {escape(said)}"] if said else []
+    margins = sentences.margins(record)
+    return [f"margin: {escape(margins)}"] if margins else []
 
 
-def _list(texts: list[str]) -> list[str]:
+def _list_lines(texts: list[str]) -> list[str]:
     return [*items(texts), ""] if texts else []
 
 

@@ -12,22 +12,23 @@ _SPECIAL = frozenset('&<>|`*_~[]\\#@!:${}^"')
 # Forges look for mentions in the rendered text, where an entity is its character again. So such a character has to be
 # kept apart from what it would name. @user, #1, GH-1, www.host; GitLab's !1, ~label, %1, $1, &1.
 _MENTION = re.compile(r"""(@(?=[\w"'-])|~(?=[\w"'])|[#!%$&](?=[\d"'])|(?<!\w)(?:GH-(?=\d)|www(?=\.)))""", re.IGNORECASE)
-_APART = "\u200b"
+_ZERO_WIDTH_SPACE = "\u200b"
 # Hosts and addresses become links even in code. A comment inside them prevents that, and is not copied along.
-_LINKED = re.compile(r"(?<=www)(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
-_UNLINKED = "<!-- -->"
+_LINK_POSITION = re.compile(r"(?<=www)(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
+_LINK_BREAKER = "<!-- -->"
 _LONGEST_NAME = 120
 
 
 def escape(text: str) -> str:
     """Make any text safe within a table cell: it cannot become Markdown or HTML, nor mention anybody."""
-    apart = _MENTION.sub(rf"\1{_APART}", printable.plain(text))
-    return _entities(apart)
+    separated = _MENTION.sub(rf"\1{_ZERO_WIDTH_SPACE}", printable.plain(text))
+    return _entities(separated)
 
 
 def _entities(text: str) -> str:
     return "".join(
-        f"&#{ord(character)};" if character in _SPECIAL or character == _APART else character for character in text
+        f"&#{ord(character)};" if character in _SPECIAL or character == _ZERO_WIDTH_SPACE else character
+        for character in text
     )
 
 
@@ -52,4 +53,4 @@ def items(texts: Iterable[str]) -> list[str]:
 def code(text: str) -> str:
     """Show a name or a command as code, where forges look for no mentions; if it is cut, both ends remain."""
     shown = printable.shorten(printable.plain(text), _LONGEST_NAME)
-    return f"<code>{_UNLINKED.join(map(_entities, _LINKED.split(shown)))}</code>"
+    return f"<code>{_LINK_BREAKER.join(map(_entities, _LINK_POSITION.split(shown)))}</code>"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from steelyard.report.sheet import Sheet
 
 
-def is_told(record: Weighing | Run) -> bool:
+def shows_benchmark_name(record: Weighing | Run) -> bool:
     """Return whether the report says which benchmark its numbers belong to: one of several, or chosen by name."""
     if len(record.benchmarks) > 1:
         return True

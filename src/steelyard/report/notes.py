@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
 
-    Described = Verdict | Summary | UnpairedVerdict
+    Judged = Verdict | Summary | UnpairedVerdict
 
-_MOST_NAMES = 3
+_MOST_BENCHMARKS_NAMED = 3
 # A number with its unit, which changes with the number's size.
 _FIGURE = re.compile(r"\d[\d.,]*(?: (?:ns|µs|ms|s|min|h)\b)?")
 
@@ -55,37 +55,37 @@ def of_weighing(record: Weighing, verdicts: Sequence[Verdict], *, beside_others:
     Each note names its benchmarks if there are several, or if notes of other weighings stand beside it
     (`beside_others`).
     """
-    told = _with_cautions([each for each in verdicts if not each.control], record.findings)
-    return _gathered(record.findings, told, several=beside_others or len(record.benchmarks) > 1)
+    findings = _with_cautions([verdict for verdict in verdicts if not verdict.control], record.findings)
+    return _merged(record.findings, findings, several=beside_others or len(record.benchmarks) > 1)
 
 
-def pointed_at(verdicts: Sequence[Verdict]) -> list[Note]:
+def of_references(verdicts: Sequence[Verdict]) -> list[Note]:
     """Return the notes that sentences about these verdicts refer to, for a place that shows no others."""
-    told = [(each.benchmark, budgets.pointed_at(each)) for each in verdicts]
-    return _gathered([], told, several=len({name for name, _ in told}) > 1)
+    findings = [(verdict.benchmark, budgets.findings_with_notes(verdict)) for verdict in verdicts]
+    return _merged([], findings, several=len({name for name, _ in findings}) > 1)
 
 
-def parted(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
+def split_by_place(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
     """Split notes into those right at the verdict, and those below everything that it rests on."""
-    found = list(notes)
-    return [note for note in found if note.at_verdict], [note for note in found if not note.at_verdict]
+    all_notes = list(notes)
+    return [note for note in all_notes if note.at_verdict], [note for note in all_notes if not note.at_verdict]
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:
     """Return the notes of a record of which nothing was judged."""
-    return _gathered(findings, [], several=False)
+    return _merged(findings, [], several=False)
 
 
 def of_run(record: Run, summaries: Sequence[Summary]) -> list[Note]:
     """Return the notes of a run."""
-    told = _with_cautions(summaries, record.findings)
-    return _gathered(record.findings, told, several=len(record.benchmarks) > 1)
+    findings = _with_cautions(summaries, record.findings)
+    return _merged(record.findings, findings, several=len(record.benchmarks) > 1)
 
 
 def of_unpaired(report: UnpairedReport) -> list[Note]:
     """Return the notes of two runs that are compared."""
-    told = _with_cautions(report.verdicts, report.findings)
-    return _gathered(report.findings, told, several=len({name for name, _ in told}) > 1)
+    findings = _with_cautions(report.verdicts, report.findings)
+    return _merged(report.findings, findings, several=len({name for name, _ in findings}) > 1)
 
 
 def of_foreign(record: ForeignResults) -> list[Note]:
@@ -95,82 +95,82 @@ def of_foreign(record: ForeignResults) -> list[Note]:
 
 def of_two_foreign(report: ForeignReport) -> list[Note]:
     """Return the notes of two imports that are compared."""
-    own = [*report.baseline.findings, *report.candidate.findings, *report.findings]
-    told = [(each.benchmark, each.findings) for each in report.verdicts]
-    return _gathered(own, told, several=len(told) > 1)
+    general = [*report.baseline.findings, *report.candidate.findings, *report.findings]
+    findings = [(verdict.benchmark, verdict.findings) for verdict in report.verdicts]
+    return _merged(general, findings, several=len(findings) > 1)
 
 
-def _with_cautions(derived: Sequence[Described], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+def _with_cautions(derived: Sequence[Judged], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
     """Return the findings for each benchmark and metric, last the metric's own caution, even if the record lacks it.
 
     One caution names all metrics that it applies to; none repeats what `general` already says.
     """
-    named = _with_metrics(derived)
+    with_metric = _metric_prefixer(derived)
     metrics: dict[str, dict[str, None]] = {}
-    for each in derived:
-        if (caution := _caution(each)) is not None:
-            metrics.setdefault(caution, {})[each.metric] = None
-    told = []
-    for each in derived:
-        found = [named(each, finding) for finding in each.findings if finding.code != NOISY_METRIC]
-        caution = _caution(each)
+    for judged in derived:
+        if (caution := _caution(judged)) is not None:
+            metrics.setdefault(caution, {})[judged.metric] = None
+    findings_of = []
+    for judged in derived:
+        findings = [with_metric(judged, finding) for finding in judged.findings if finding.code != NOISY_METRIC]
+        caution = _caution(judged)
         if caution is not None and not any(caution in finding.message for finding in general):
-            found.append(Finding(code=NOISY_METRIC, message=f"{' and '.join(metrics[caution])}: {caution}"))
-        told.append((each.benchmark, found))
-    return told
+            findings.append(Finding(code=NOISY_METRIC, message=f"{' and '.join(metrics[caution])}: {caution}"))
+        findings_of.append((judged.benchmark, findings))
+    return findings_of
 
 
-def _with_metrics(derived: Sequence[Described]) -> Callable[[Described, Finding], Finding]:
+def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], Finding]:
     """Return a function that puts the metrics' names before findings about values, if there are several metrics."""
-    if len({each.metric for each in derived}) < 2:
+    if len({judged.metric for judged in derived}) < 2:
         return lambda _, finding: finding
     seen: dict[tuple[str, Finding], list[str]] = {}
-    for each in derived:
-        for finding in each.findings:
-            seen.setdefault((each.benchmark, finding), []).append(each.metric)
+    for judged in derived:
+        for finding in judged.findings:
+            seen.setdefault((judged.benchmark, finding), []).append(judged.metric)
 
-    def named(each: Described, finding: Finding) -> Finding:
+    def prefixed(each: Judged, finding: Finding) -> Finding:
         if finding.code not in OF_ITS_METRIC:
             return finding
         *others, last = dict.fromkeys(seen[each.benchmark, finding])
         of = f"{', '.join(others)} and {last}" if others else last
         return replace(finding, message=f"{of}: {finding.message}")
 
-    return named
+    return prefixed
 
 
-def _caution(derived: Described) -> str | None:
+def _caution(derived: Judged) -> str | None:
     return METRICS[derived.metric].caution if derived.metric in METRICS else None
 
 
-def _gathered(
+def _merged(
     general: Iterable[Finding], of_benchmarks: Iterable[tuple[str, Iterable[Finding]]], *, several: bool
 ) -> list[Note]:
     """Return each finding as one note, where it first occurs; with `several` benchmarks, name those it is about.
 
     Findings that differ only in their figures become one note, which has the figures of the first and says so.
     """
-    said_of_all = {(each.message, each.remedy): each.code in NOT_AS_ASKED for each in general}
-    about: dict[tuple[str, str], dict[str, Finding]] = {}
+    general_texts = {(finding_.message, finding_.remedy): finding_.code in NOT_AS_ASKED for finding_ in general}
+    groups: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in of_benchmarks:
         for finding in findings:
-            if (finding.message, finding.remedy) not in said_of_all:
-                about.setdefault(_without_figures(finding), {}).setdefault(name, finding)
-    noted = [_note(told, several=several) for told in about.values()]
-    return [*(Note(*said, at_verdict=is_first) for said, is_first in said_of_all.items()), *noted]
+            if (finding.message, finding.remedy) not in general_texts:
+                groups.setdefault(_with_figures_masked(finding), {}).setdefault(name, finding)
+    benchmark_notes = [_merged_note(group, several=several) for group in groups.values()]
+    return [*(Note(*text, at_verdict=is_at_verdict) for text, is_at_verdict in general_texts.items()), *benchmark_notes]
 
 
-def _without_figures(finding: Finding) -> tuple[str, str]:
+def _with_figures_masked(finding: Finding) -> tuple[str, str]:
     """Return a finding's texts with all figures as 0, which is equal for findings that differ only in them."""
     message, remedy = (_FIGURE.sub("0", text) for text in (finding.message, finding.remedy or ""))
     return message, remedy
 
 
-def _note(told: dict[str, Finding], *, several: bool) -> Note:
-    first = next(iter(told.values()))
-    alike = all((each.message, each.remedy) == (first.message, first.remedy) for each in told.values())
-    message = first.message if alike else f"{first.message} (with the figures of the first)"
-    return Note(message, first.remedy, about=tuple(told) if several else ())
+def _merged_note(findings: dict[str, Finding], *, several: bool) -> Note:
+    first = next(iter(findings.values()))
+    are_alike = all((finding.message, finding.remedy) == (first.message, first.remedy) for finding in findings.values())
+    message = first.message if are_alike else f"{first.message} (with the figures of the first)"
+    return Note(message, first.remedy, about=tuple(findings) if several else ())
 
 
 # --- how they are typeset
@@ -179,7 +179,7 @@ def _note(told: dict[str, Finding], *, several: bool) -> Note:
 def show(sheet: Sheet, notes: Iterable[Note]) -> None:
     """Print each note with its remedy below it."""
     for note in notes:
-        about = _about(note, sheet.head_name)
+        about = _benchmarks_prefix(note, sheet.head_name)
         message = printable.lines(f"{about}{note.message}")
         remedy = printable.lines(note.remedy) if note.remedy else []
         sheet.row("note", *message, *(Text(line, "italic") for line in remedy), style="yellow")
@@ -187,13 +187,13 @@ def show(sheet: Sheet, notes: Iterable[Note]) -> None:
 
 def markdown(notes: Iterable[Note]) -> list[str]:
     """Write each note as an item of a list."""
-    return [_item(note) for note in notes]
+    return [_list_item(note) for note in notes]
 
 
-def _item(note: Note) -> str:
+def _list_item(note: Note) -> str:
     remedy = f" ({escape(note.remedy)})" if note.remedy else ""
-    return f"note: {_about(note, code)}{escape(note.message)}{remedy}"
+    return f"note: {_benchmarks_prefix(note, code)}{escape(note.message)}{remedy}"
 
 
-def _about(note: Note, shown: Callable[[str], str]) -> str:
-    return f"{figures.some([*map(shown, note.about)], _MOST_NAMES)}: " if note.about else ""
+def _benchmarks_prefix(note: Note, show_name: Callable[[str], str]) -> str:
+    return f"{figures.first_names([*map(show_name, note.about)], _MOST_BENCHMARKS_NAMED)}: " if note.about else ""

@@ -17,7 +17,7 @@ _FAMILIES: tuple[tuple[str, str, Callable[[Judged], float | None]], ...] = (
     ),
     (
         "steelyard_above_limit",
-        "1 where the change is above its limit, 0 where it is not; absent where that is not known.",
+        "1 where the change is above its limit, 0 where it is not, or is accepted; absent where that is not known.",
         lambda one: None if one.standing == "open" else float(one.standing == "above"),
     ),
     (
@@ -58,10 +58,10 @@ def _lines(report: GateReport) -> Iterator[str]:
 
 
 def _labels(one: Judged, *, several: bool) -> str:
-    named = {"benchmark": one.verdict.benchmark, "metric": one.verdict.metric}
+    labels = {"benchmark": one.verdict.benchmark, "metric": one.verdict.metric}
     if several:
-        named["record"] = one.source
-    return ",".join(f'{name}="{_escaped(value)}"' for name, value in named.items())
+        labels["record"] = one.source
+    return ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
 
 
 def _escaped(value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # After these, a shell expects the command to continue.
-_GOES_ON = (" do", " then", "{", "(", "|", "&&", ";")
+_CONTINUATIONS = (" do", " then", "{", "(", "|", "&&", ";")
 
 
 def plain(text: str, encoding: str = "utf-8") -> str:
@@ -23,8 +23,8 @@ def plain(text: str, encoding: str = "utf-8") -> str:
 def one_line(command: str) -> str:
     """Return a command of several lines as one line."""
     lines = list(filter(None, map(str.strip, command.split("\n"))))
-    parted = [f"{line} " if line.endswith(_GOES_ON) else f"{line}; " for line in lines[:-1]]
-    return "".join([*parted, *lines[-1:]])
+    separated = [f"{line} " if line.endswith(_CONTINUATIONS) else f"{line}; " for line in lines[:-1]]
+    return "".join([*separated, *lines[-1:]])
 
 
 def _escaped(character: str) -> str:

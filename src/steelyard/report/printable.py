@@ -19,10 +19,10 @@ from steelyard.report.plain import plain as plain
 ELLIPSIS = "…"
 
 # A character, or an escape that `plain` made of one, which must not be cut in half.
-_PIECE = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.", re.DOTALL)
+_CHARACTER = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])|.", re.DOTALL)
 
 # Of a name that is cut at its start, one column in this many is kept before the point where it differs.
-_SHARE_BEFORE = 4
+_COLUMNS_PER_CONTEXT_COLUMN = 4
 
 # Spaces between a number and its unit, or within an interval, where no line may break.
 UNBROKEN = r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))|(?<=%,) (?=[-+\d])|(?<=±) "
@@ -43,14 +43,14 @@ def symbols(text: str, encoding: str) -> str:
 
 def styled(text: Text | str, encoding: str = "utf-8") -> Text:
     """Apply `symbols` and `plain` to text with styles, each of which stays on its characters."""
-    given = symbols(text.plain if isinstance(text, Text) else text, encoding)
-    shown = plain(given, encoding)
+    source = symbols(text.plain if isinstance(text, Text) else text, encoding)
+    shown = plain(source, encoding)
     if isinstance(text, str):
         return Text(shown)
-    if len(shown) == len(given):
+    if len(shown) == len(source):
         return Text(shown, text.style, spans=text.spans)
-    ends = [0, *accumulate(len(plain(character, encoding)) for character in given)]
-    spans = [Span(ends[start], ends[min(end, len(given))], style) for start, end, style in text.spans]
+    ends = [0, *accumulate(len(plain(character, encoding)) for character in source)]
+    spans = [Span(ends[start], ends[min(end, len(source))], style) for start, end, style in text.spans]
     return Text(shown, text.style, spans=spans)
 
 
@@ -65,9 +65,9 @@ def shorten(text: str, width: int) -> str:
         return text
     if width < 1:
         return ""
-    pieces = _PIECE.findall(text)
-    tail = _head(pieces[::-1], (width - 1) // 2)[::-1]
-    head = _head(pieces, width - 1 - cell_len("".join(tail)))
+    pieces = _CHARACTER.findall(text)
+    tail = _pieces_that_fit(pieces[::-1], (width - 1) // 2)[::-1]
+    head = _pieces_that_fit(pieces, width - 1 - cell_len("".join(tail)))
     # A joining character may take different columns beside its new neighbour.
     while tail and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
         tail = tail[1:]
@@ -78,32 +78,34 @@ def shorten(text: str, width: int) -> str:
 
 def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
     """Shorten each text, but let those that would look alike begin near where they start to differ."""
-    alike: dict[str, set[str]] = {}
+    by_short_text: dict[str, set[str]] = {}
     for text in texts:
-        alike.setdefault(shorten(text, width), set()).add(text)
+        by_short_text.setdefault(shorten(text, width), set()).add(text)
     shown: dict[str, str] = {}
-    for short, group in alike.items():
-        pieces = {text: _PIECE.findall(text) for text in group}
-        in_common = sum(1 for _ in takewhile(lambda column: len({*column}) == 1, zip(*pieces.values(), strict=False)))
-        start = in_common - width // _SHARE_BEFORE if len(group) > 1 else 0
+    for short, group in by_short_text.items():
+        pieces = {text: _CHARACTER.findall(text) for text in group}
+        common_length = sum(
+            1 for _ in takewhile(lambda column: len({*column}) == 1, zip(*pieces.values(), strict=False))
+        )
+        start = common_length - width // _COLUMNS_PER_CONTEXT_COLUMN if len(group) > 1 else 0
         for text in group:
-            shown[text] = _from(pieces[text], start, width) if start > 0 else short
+            shown[text] = _cut_at_start(pieces[text], start, width) if start > 0 else short
     return [shown[text] for text in texts]
 
 
-def _from(pieces: list[str], start: int, width: int) -> str:
+def _cut_at_start(pieces: list[str], start: int, width: int) -> str:
     """Return a text cut at its start, and at its end if there is no room for that."""
     rest = pieces[start:]
-    head = _head(rest, width - 1)
+    head = _pieces_that_fit(rest, width - 1)
     if len(head) < len(rest):
-        head = [*_head(rest, width - 2), ELLIPSIS]
+        head = [*_pieces_that_fit(rest, width - 2), ELLIPSIS]
     return "".join([ELLIPSIS, *head])
 
 
-def _head(pieces: list[str], width: int) -> list[str]:
-    used = 0
+def _pieces_that_fit(pieces: list[str], width: int) -> list[str]:
+    columns = 0
     for position, piece in enumerate(pieces):
-        used += cell_len(piece)
-        if used > width:
+        columns += cell_len(piece)
+        if columns > width:
             return pieces[:position]
     return pieces

@@ -47,13 +47,13 @@ class Ranking:
 
 def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
     """Return a ranking for each benchmark that several candidates have, in the metric that decides."""
-    return [*_rankings(record, verdicts)]
+    return [*_iterate_rankings(record, verdicts)]
 
 
-def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
+def show(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
     """Print the first rankings, if there are any."""
-    every = rankings(record, verdicts)
-    for ranking in every[:_MOST_RANKINGS]:
+    all_rankings = rankings(record, verdicts)
+    for ranking in all_rankings[:_MOST_RANKINGS]:
         sheet.blank()
         places = max(len(line.place) for line in ranking.lines)
         room = max(8, sheet.text_width // 2)
@@ -68,22 +68,22 @@ def rows(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
             )
             for line, name in zip(ranking.lines, names, strict=True)
         ]
-        about = [Text(sheet.name(ranking.of, sheet.text_width), "bold")] if ranking.of else []
-        sheet.row("ranking", *about, *lines, *([Text(TIES, "dim")] if ranking.has_ties else []))
-    show_left_out(sheet, len(every) - _MOST_RANKINGS, noun="more ranking")
+        benchmark_lines = [Text(sheet.name(ranking.of, sheet.text_width), "bold")] if ranking.of else []
+        sheet.row("ranking", *benchmark_lines, *lines, *([Text(TIES, "dim")] if ranking.has_ties else []))
+    show_left_out(sheet, len(all_rankings) - _MOST_RANKINGS, noun="more ranking")
 
 
 def markdown(record: Weighing, verdicts: Sequence[Verdict]) -> list[str]:
     """Write each ranking as an item of a list."""
-    told = []
+    items = []
     for ranking in rankings(record, verdicts):
-        of = f" of {code(ranking.of)}" if ranking.of else ""
+        of_benchmark = f" of {code(ranking.of)}" if ranking.of else ""
         lines = "; ".join(f"{line.place}. {code(line.name)} ({escape(line.said)})" for line in ranking.lines)
-        told.append(f"ranking{of}: {lines}" + (f" ({TIES})" if ranking.has_ties else ""))
-    return told
+        items.append(f"ranking{of_benchmark}: {lines}" + (f" ({TIES})" if ranking.has_ties else ""))
+    return items
 
 
-def _rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator[Ranking]:
+def _iterate_rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator[Ranking]:
     groups: dict[tuple[object, ...], dict[int, Verdict]] = {}
     for verdict in verdicts:
         benchmark = record.benchmarks[verdict.index]
@@ -99,20 +99,20 @@ def _rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator[Ranking
 def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> Ranking:
     first = record.benchmarks[next(iter(group.values())).index]
     names = [record.subjects[first.baseline].name, *(record.subjects[candidate].name for candidate in group)]
-    standings = [Standing(0.0, (0.0, 0.0), is_baseline=True), *map(_standing, group.values())]
+    standings = [Standing(0.0, (0.0, 0.0), is_baseline=True), *map(_standing_of, group.values())]
     margin = max(record.settings.margin if one.margin is None else one.margin for one in group.values())
     ranked = ranks(standings, log1p(margin))
-    said = ["the baseline", *map(_said, group.values())]
+    results = ["the baseline", *map(_result_text, group.values())]
     lines = []
-    for place in fastest_first(standings, ranked):
-        rank = ranked[place]
+    for position in fastest_first(standings, ranked):
+        rank = ranked[position]
         text = f"{rank.best}" if rank.best == rank.worst else f"{rank.best}-{rank.worst}"
-        lines.append(Ranked(text, names[place], said[place]))
+        lines.append(Ranked(text, names[position], results[position]))
     params = ", ".join(f"{name}={value}" for name, value in first.params.items())
     return Ranking((first.entry or params) if several else "", lines)
 
 
-def _standing(verdict: Verdict) -> Standing:
+def _standing_of(verdict: Verdict) -> Standing:
     change, interval = verdict.change, verdict.interval
     # Whatever made the control alarm, by favouring one side, may favour one candidate over another, too.
     known = interval is not None and interval[0] > -1 and not budgets.is_withheld(verdict)
@@ -123,11 +123,11 @@ def _standing(verdict: Verdict) -> Standing:
     )
 
 
-def _said(verdict: Verdict) -> str:
+def _result_text(verdict: Verdict) -> str:
     if verdict.change is None:
         return "nothing is known of it"
-    told = figures.change(verdict.change)
+    result = figures.change(verdict.change)
     speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
     if speed:
-        told = f"{told}, {speed} as the baseline"
-    return told if verdict.verdict != "undecided" else f"{told}, undecided"
+        result = f"{result}, {speed} as the baseline"
+    return result if verdict.verdict != "undecided" else f"{result}, undecided"

@@ -10,37 +10,37 @@ from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 
-_LABEL = 13
+_LABEL_COLUMNS = 13
 
 
 def lines(record: Weighing, file: str) -> list[str]:
     """Return a line for each command and each setting around it, with the arguments exactly as recorded."""
-    begun = f"carrying on {file}, begun at {record.created} in {record.settings.directory}; it runs"
-    return [begun, *(f"  {label:<{_LABEL}}{text}" for label, text in _parts(record))]
+    heading = f"carrying on {file}, begun at {record.created} in {record.settings.directory}; it runs"
+    return [heading, *(f"  {label:<{_LABEL_COLUMNS}}{text}" for label, text in _labelled_texts(record))]
 
 
-def _parts(record: Weighing) -> Iterator[tuple[str, str]]:
+def _labelled_texts(record: Weighing) -> Iterator[tuple[str, str]]:
     baselines = {one.baseline for one in record.benchmarks} or {0}
     for number, subject in enumerate(record.subjects):
-        yield ("baseline" if number in baselines else "candidate"), _executed(subject)
+        yield ("baseline" if number in baselines else "candidate"), _command_text(subject)
     values: dict[str, dict[str, None]] = {}
     for benchmark in record.benchmarks:
         for name, value in [*benchmark.in_command().items(), *([("", benchmark.entry)] if benchmark.entry else [])]:
             values.setdefault(name, {})[value] = None
     for name, given in values.items():
         yield (f"{{{name}}}" if name else "benchmarks"), ", ".join(map(shlex.quote, given))
-    yield from _surroundings(record.settings)
+    yield from _settings_texts(record.settings)
 
 
-def _executed(subject: Subject) -> str:
+def _command_text(subject: Subject) -> str:
     """Return the program and its arguments, and its argv[0] if that is not just the program's name."""
-    called = "".join(subject.argv[:1])
+    argv0 = "".join(subject.argv[:1])
     words = shlex.join([subject.program, *subject.argv[1:]])
-    usual = called in (subject.program, Path(subject.program).name)
-    return words if usual else f"{words} (called {called})"
+    is_usual = argv0 in (subject.program, Path(subject.program).name)
+    return words if is_usual else f"{words} (called {argv0})"
 
 
-def _surroundings(settings: Settings) -> Iterator[tuple[str, str]]:
+def _settings_texts(settings: Settings) -> Iterator[tuple[str, str]]:
     if settings.harness is not None:
         yield "harness", settings.harness
     for name, commands in settings.hooks().items():

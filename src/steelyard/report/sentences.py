@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from steelyard.model.metrics import METRICS, is_counted
-from steelyard.model.patterns import fits, parted
+from steelyard.model.patterns import fits, split_key
 from steelyard.report import budgets, figures, levels, words
 from steelyard.report.plain import one_line
 
@@ -23,7 +23,7 @@ _STOPPED: dict[StopReason, str] = {
     "failed": "a launch failed: this is what was measured before it",
 }
 # What these metrics mean when a harness measures them itself, in its samples.
-_OF_SAMPLES = {
+_SAMPLE_METRICS = {
     "active": "elapsed time, as the harness tells it, less the time spent waiting for a processor",
     "wall": "elapsed time, as the harness tells it",
     "cpu": "time on a processor, as the harness tells it",
@@ -60,8 +60,8 @@ def failed(reasons: list[StopReason]) -> str | None:
 
 def without_verdict(reasons: list[StopReason]) -> str:
     """Say why there is no verdict at all."""
-    said = failed(reasons)
-    return f"{said}, so there is no verdict" if said else "no pair was measured to its end"
+    failure = failed(reasons)
+    return f"{failure}, so there is no verdict" if failure else "no pair was measured to its end"
 
 
 def built(record: Weighing | Run) -> str | None:
@@ -69,11 +69,11 @@ def built(record: Weighing | Run) -> str | None:
     subject = record.subjects[0]
     if subject.revision is None:
         return None
-    is_one = record.kind == "run"
-    checked_out = "as it is checked out" if is_one else "as they are checked out"
+    is_run = record.kind == "run"
+    checked_out = "as it is checked out" if is_run else "as they are checked out"
     how = checked_out if subject.revision.build is None else f"built by {one_line(subject.revision.build)}"
     commands = {one.command for one in record.subjects}
-    where = "in this revision" if is_one else "in each revision"
+    where = "in this revision" if is_run else "in each revision"
     return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"
 
 
@@ -90,18 +90,18 @@ def metric(name: str, settings: Settings) -> str:
     """Say what a metric measures: `active: wall time less ...`."""
     if settings.clock == "still" and name == "active":
         return f"{name}, of one iteration: {_BY_STILL_CLOCK}"
-    if settings.harness is not None and name in _OF_SAMPLES:
-        return f"{name}, of one iteration: {_OF_SAMPLES[name]}"
+    if settings.harness is not None and name in _SAMPLE_METRICS:
+        return f"{name}, of one iteration: {_SAMPLE_METRICS[name]}"
     return f"{name}: {METRICS[name].meaning}" if name in METRICS else name
 
 
-def estimate(verdict: Verdict | UnpairedVerdict, beside: float | None = None) -> str:
+def estimate(verdict: Verdict | UnpairedVerdict, limit: float | None = None) -> str:
     """Write a change and its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`.
 
-    With `beside`, a limit, the digits suffice to show on which side of it each number lies.
+    With a `limit`, the digits suffice to show on which side of it each number lies.
     """
-    interval = f" {figures.interval(verdict.interval, beside)}" if verdict.interval else ""
-    return figures.change(verdict.change, beside) + interval
+    interval = f" {figures.interval(verdict.interval, limit)}" if verdict.interval else ""
+    return figures.change(verdict.change, limit) + interval
 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
@@ -137,14 +137,14 @@ def _counted_evidence(verdict: Verdict) -> str:
 def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and number of launches, as parts that can be aligned in columns."""
     if is_counted(metric_name):
-        repeats = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
+        repeats_text = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
         if summary.launches < 2:
-            repeats = "not known whether it repeats"
-        return [figures.quantity(summary.median, metric_name), repeats, figures.count(summary.launches, "count")]
+            repeats_text = "not known whether it repeats"
+        return [figures.quantity(summary.median, metric_name), repeats_text, figures.count(summary.launches, "count")]
     return [
         f"median {figures.quantity(summary.median, metric_name)}",
         *rates(summary),
-        levels.varies(summary),
+        levels.variation_sentence(summary),
         figures.count(summary.launches, "launch"),
     ]
 
@@ -161,34 +161,36 @@ def rates(summary: Side | Summary) -> list[str]:
 
 def spread(summary: Summary) -> str:
     """Write how much the launches or counts of a run vary, and how many there are."""
-    took = figures.seconds(summary.seconds)
+    duration = figures.seconds(summary.seconds)
     span = f"{figures.quantity(summary.lowest, summary.metric)} to {figures.quantity(summary.highest, summary.metric)}"
     if is_counted(summary.metric):
         repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
-        seen = repeats if summary.spread == 0 else f"from {span}"
-        return f"{seen}, {figures.count(summary.launches, 'count')} in {took}"
-    effort = f"{figures.count(summary.launches, 'launch')} in {took}"
+        range_text = repeats if summary.spread == 0 else f"from {span}"
+        return f"{range_text}, {figures.count(summary.launches, 'count')} in {duration}"
+    effort = f"{figures.count(summary.launches, 'launch')} in {duration}"
     if summary.launches == 1:
         return f"{levels.SEEN_ONCE}, {effort}"
-    return f"{levels.varies(summary)}, from {span}, over {effort}"
+    return f"{levels.variation_sentence(summary)}, from {span}, over {effort}"
 
 
 def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
     """Explain what the verdict's name and numbers leave open: how the sides compare, what `same` means."""
     if verdict.verdict == "same":
-        return [_same(verdict, settings)]
+        return [_same_text(verdict, settings)]
     if verdict.verdict == "undecided":
-        return [text for text in (excluded(verdict, settings), budgets.budget(verdict, settings, reason)) if text]
-    return [_needs(verdict, verdict.change)] if verdict.change is not None else []
+        return [
+            text for text in (what_is_ruled_out(verdict, settings), budgets.budget(verdict, settings, reason)) if text
+        ]
+    return [_needs_text(verdict, verdict.change)] if verdict.change is not None else []
 
 
-def _needs(verdict: Verdict, change: float) -> str:
+def _needs_text(verdict: Verdict, change: float) -> str:
     """Say how much more or less the candidate needs and, unless the metric is a time, which verdict that is."""
-    said = f"the candidate {words.needs(change, verdict.interval, verdict.metric, 'the baseline')}"
-    return said if words.is_time(verdict.metric) else f"{said}, which counts as {verdict.verdict}"
+    needs = f"the candidate {words.needs_text(change, verdict.interval, verdict.metric, 'the baseline')}"
+    return needs if words.is_time(verdict.metric) else f"{needs}, which counts as {verdict.verdict}"
 
 
-def _same(verdict: Verdict, settings: Settings) -> str:
+def _same_text(verdict: Verdict, settings: Settings) -> str:
     low, high = verdict.interval or (0.0, 0.0)
     margin = budgets.margin_of(verdict, settings)
     if verdict.change is not None and (low > 0 or high < 0):
@@ -202,12 +204,12 @@ def margins(record: Weighing | Run) -> str | None:
     Margins for benchmarks that were not measured are left out.
     """
     settings, names = record.settings, [name for benchmark in record.benchmarks for name in benchmark.names()]
-    patterns = ((parted(of)[0], of) for of in settings.margins)
-    of_some = [of for pattern, of in patterns if not pattern or fits(names, [pattern])]
-    if not of_some:
+    patterns = ((split_key(key)[0], key) for key in settings.margins)
+    matching = [key for pattern, key in patterns if not pattern or fits(names, [pattern])]
+    if not matching:
         return None
-    said = [f"{figures.threshold(settings.margins[of])} for {of}" for of in of_some]
-    return "; ".join([*said, f"else {figures.threshold(settings.margin)}"])
+    margin_texts = [f"{figures.threshold(settings.margins[key])} for {key}" for key in matching]
+    return "; ".join([*margin_texts, f"else {figures.threshold(settings.margin)}"])
 
 
 def within_margin(margin: float) -> str:
@@ -216,10 +218,10 @@ def within_margin(margin: float) -> str:
 
 
 # Ruling out only that it takes over ten times as long, or under a tenth of the time, tells nobody anything new.
-_NO_BOUND = 9.0
+_MEANINGLESS_BOUND = 9.0
 
 
-def excluded(verdict: Verdict, settings: Settings) -> str | None:
+def what_is_ruled_out(verdict: Verdict, settings: Settings) -> str | None:
     """Say what an undecided interval does rule out, and which way it leans."""
     if verdict.change is None:
         return None
@@ -230,20 +232,20 @@ def excluded(verdict: Verdict, settings: Settings) -> str | None:
     low, high = verdict.interval
     margin = budgets.margin_of(verdict, settings)
     if low > 0 or high < 0:
-        leaning_to, least, most = ("slower", low, high) if low > 0 else ("faster", -high, -low)
-        at_least = f" by at least {figures.extent(least)}" if figures.extent(least) != figures.extent(0) else ""
-        text = f"{leaning_to}{at_least}, {_not_more_than(most)}"
-        if least < margin <= most:
+        direction, smallest, largest = ("slower", low, high) if low > 0 else ("faster", -high, -low)
+        at_least = f" by at least {figures.extent(smallest)}" if figures.extent(smallest) != figures.extent(0) else ""
+        text = f"{direction}{at_least}, {_at_most(largest)}"
+        if smallest < margin <= largest:
             text += f", which straddles your margin of {figures.threshold(margin)}"
     else:
         text = f"not slower{_by_more_than(high)}, not faster{_by_more_than(-low)}"
-        if high > _NO_BOUND or low < -_NO_BOUND / (1 + _NO_BOUND):
+        if high > _MEANINGLESS_BOUND or low < -_MEANINGLESS_BOUND / (1 + _MEANINGLESS_BOUND):
             text = "nothing is ruled out yet"
     return f"{text}; {leaning(verdict.change, verdict.interval, margin)}"
 
 
-def _not_more_than(most: float) -> str:
-    return f"at most {figures.extent(most)}" if math.isfinite(most) else "how much at most is open"
+def _at_most(bound: float) -> str:
+    return f"at most {figures.extent(bound)}" if math.isfinite(bound) else "how much at most is open"
 
 
 def _by_more_than(bound: float) -> str:
@@ -259,15 +261,15 @@ def leaning(change: float, interval: tuple[float, float], margin: float) -> str:
     return "leans towards same"
 
 
-def behind_last_look(verdict: Verdict, measured: int) -> str | None:
-    """Say how many of the `measured` pairs came after the last look; None if none did.
+def unjudged_pairs(verdict: Verdict, measured_pairs: int) -> str | None:
+    """Say how many of the `measured_pairs` came after the last look; None if none did.
 
     Charts show these pairs, but the verdict does not rest on them.
     """
-    behind = measured - verdict.pairs
-    if not verdict.pairs or behind <= 0:
+    unjudged = measured_pairs - verdict.pairs
+    if not verdict.pairs or unjudged <= 0:
         return None
-    return f"{figures.count(behind, 'pair')} behind the last look, not judged"
+    return f"{figures.count(unjudged, 'pair')} behind the last look, not judged"
 
 
 def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
@@ -277,7 +279,7 @@ def resolution(verdict: Verdict | UnpairedVerdict) -> str | None:
     return f"a change of {figures.extent(verdict.resolution)} would have been found 9 times out of 10"
 
 
-def not_strict(why: str = "nothing was found slower") -> str:
+def status_sentence(why: str = "nothing was found slower") -> str:
     """Say what exit status an undecided weighing has when it need not be strict, and why."""
     return f"status 0, as {why}; with --strict it is 4, as the result is undecided"
 
@@ -287,6 +289,8 @@ def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
 
     Missing are those that failed or fell back to another metric.
     """
-    weighed = sum(not one.control for one in record.benchmarks)
-    of_all = f" of {figures.count(weighed, 'benchmark')}" if len(verdicts) < weighed else ""
-    return figures.tally(one.verdict for one in verdicts) + of_all
+    number_of_benchmarks = sum(not one.control for one in record.benchmarks)
+    total_text = (
+        f" of {figures.count(number_of_benchmarks, 'benchmark')}" if len(verdicts) < number_of_benchmarks else ""
+    )
+    return figures.tally(one.verdict for one in verdicts) + total_text

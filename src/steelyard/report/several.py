@@ -34,8 +34,8 @@ def heading(console: Console, name: str, *, first: bool) -> None:
     sheet.row("weighing", Text(sheet.name(name, 3 * sheet.text_width), "bold"))
 
 
-def summary(console: Console, results: Sequence[Result], alpha: float, family: str, left: int) -> None:
-    """Print a tally of all verdicts, what changed, what failed, and how many weighings were `left` unmeasured."""
+def summary(console: Console, results: Sequence[Result], alpha: float, family: str, not_begun: int) -> None:
+    """Print a tally of all verdicts, what changed, what failed, and how many weighings had not begun."""
     sheet = Sheet(console)
     verdicts = [verdict for result in results for verdict in result.verdicts]
     sheet.blank()
@@ -52,8 +52,8 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     for result in results:
         if result.failed:
             sheet.row("failed", sheet.name(result.name, sheet.text_width), style="bold red")
-    if left:
-        sheet.row("left out", f"{figures.count(left, 'weighing')} that had not begun")
+    if not_begun:
+        sheet.row("left out", f"{figures.count(not_begun, 'weighing')} that had not begun")
 
 
 def _tally(verdicts: Sequence[Verdict], results: Sequence[Result]) -> str:

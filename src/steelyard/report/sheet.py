@@ -16,14 +16,14 @@ from steelyard.report import printable
 
 # One shell word, quotes included.
 _SHELL_WORD = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
-_GOES_ON = " \\"
+_CONTINUATION = " \\"
 LABEL_COLUMNS = 11
-_NARROW = 50
+_NARROW_COLUMNS = 50
 
 # Stands for a space that must not become a line break. A private-use character, which `printable.plain` keeps out of
 # all texts.
 _GLUE = "\ue000"
-_GLUED = re.compile(
+_GLUED_SPACES = re.compile(
     printable.UNBROKEN + r"|(?<=--pairs) (?=\d)|(?<=--max-time) (?=\d)|(?<=--margin) (?=\d)|(?<=--repeat) (?=\d)"
 )
 
@@ -34,7 +34,7 @@ class Sheet:
     def __init__(self, console: Console) -> None:
         self._console = console
         self.encoding = console.encoding
-        self.narrow = console.width < _NARROW
+        self.narrow = console.width < _NARROW_COLUMNS
         self.width = max(console.width, 8)
         self.indent = 1 if self.narrow else LABEL_COLUMNS
         self.text_width = self.width - self.indent
@@ -82,7 +82,7 @@ class Sheet:
         if self.narrow and label:
             self.line(Text(label, "dim"))
             label = ""
-        for line in _continued(printable.plain(command, self.encoding), self.text_width):
+        for line in _continued_lines(printable.plain(command, self.encoding), self.text_width):
             shown = Text.assemble((label.ljust(self.indent), "dim"), line)
             self._console.print(shown, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
             label = ""
@@ -92,7 +92,7 @@ class Sheet:
         text = printable.styled(paragraph, self.encoding)
         if cell_len(text.plain) <= self.text_width:
             return [text]
-        text.plain = _GLUED.sub(_GLUE, text.plain)
+        text.plain = _GLUED_SPACES.sub(_GLUE, text.plain)
         lines = []
         for line in text.wrap(self._console, self.text_width):
             line.plain = line.plain.replace(_GLUE, " ")
@@ -109,7 +109,7 @@ class Sheet:
                 lines.append(text)
                 continue
             is_simple = text.isascii() and "  " not in text
-            broken = _broken(_GLUED.sub(_GLUE, text), self.text_width) if is_simple else []
+            broken = _broken_lines(_GLUED_SPACES.sub(_GLUE, text), self.text_width) if is_simple else []
             if not broken:
                 return []
             lines += [line.replace(_GLUE, " ") for line in broken]
@@ -166,20 +166,20 @@ class Sheet:
         self._console.file.flush()
 
 
-def _continued(command: str, width: int) -> list[str]:
+def _continued_lines(command: str, width: int) -> list[str]:
     """Return the lines of a command, each but the last with a backslash at its end."""
     lines = [""]
     for word in _SHELL_WORD.findall(command):
-        longer = f"{lines[-1]} {word}".lstrip()
-        if lines[-1] and cell_len(longer) > width - len(_GOES_ON):
-            lines[-1] += _GOES_ON
-            longer = word
+        candidate = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and cell_len(candidate) > width - len(_CONTINUATION):
+            lines[-1] += _CONTINUATION
+            candidate = word
             lines.append("")
-        lines[-1] = longer
+        lines[-1] = candidate
     return lines
 
 
-def _broken(text: str, width: int) -> list[str]:
+def _broken_lines(text: str, width: int) -> list[str]:
     """Break a text of words and single spaces as rich does, but 40 µs faster; empty if a word is too long.
 
     Every character must take one column.

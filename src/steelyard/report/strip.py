@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from steelyard.model.launches import FloatArray
 from steelyard.report import figures, printable
-from steelyard.stats.bins import ends
+from steelyard.stats.bins import fenced_range
 
 BLOCKS, ZERO = "▁▂▃▄▅▆▇█", "┊"
 
@@ -26,20 +26,20 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
     The ends are at the fences of a box plot, and what lies beyond is counted. `┊` marks 0; `0 <` (`< 0`) stands at the
     end if every value is far to one side of 0. Empty if there is nothing to draw.
     """
-    given = np.asarray(changes, dtype=np.float64)
-    values = np.sort(given[np.isfinite(given)])
+    all_changes = np.asarray(changes, dtype=np.float64)
+    values = np.sort(all_changes[np.isfinite(all_changes)])
     # A millionth of a percent is a rounding error of the division; a million times as slow is off any scale.
     values = np.clip(values, -1.0, 1e6).round(8)
     if len(values) < 2:
         return ""
-    low, high = ends(values)
+    low, high = fenced_range(values)
     if low != high:
-        low, high = _with_zero(low, high)
+        low, high = _stretched_to_zero(low, high)
     if low == high:
-        return _fitting([f"all at {figures.change(low)}", figures.change(low)], width)
+        return _first_that_fits([f"all at {figures.change(low)}", figures.change(low)], width)
     beyond = int(np.count_nonzero((values < low) | (values > high)))
     shown = values[(values >= low) & (values <= high)]
-    for labels in (_roomy, _tight):
+    for labels in (_long_labels, _short_labels):
         left, right = labels(low, high, beyond)
         cells = width - cell_len(left) - cell_len(right)
         if cells >= _FEWEST_CELLS:
@@ -47,7 +47,7 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
     return printable.symbols(_bars(shown, low, high, width), encoding) if width >= _FEWEST_CELLS else ""
 
 
-def _with_zero(low: float, high: float) -> tuple[float, float]:
+def _stretched_to_zero(low: float, high: float) -> tuple[float, float]:
     """Stretch the ends to 0 if that leaves the values at least two thirds of the strip."""
     span = high - low
     if 0 < low <= span / 2:
@@ -57,7 +57,7 @@ def _with_zero(low: float, high: float) -> tuple[float, float]:
     return low, high
 
 
-def _roomy(low: float, high: float, beyond: int) -> tuple[str, str]:
+def _long_labels(low: float, high: float, beyond: int) -> tuple[str, str]:
     left = f"{_label(low)} % "
     right = f" {_label(high)} %"
     if low > 0:
@@ -67,7 +67,7 @@ def _roomy(low: float, high: float, beyond: int) -> tuple[str, str]:
     return left, right + (f"  ({beyond:,} beyond)" if beyond else "")
 
 
-def _tight(low: float, high: float, beyond: int) -> tuple[str, str]:
+def _short_labels(low: float, high: float, beyond: int) -> tuple[str, str]:
     return f"{_label(low)}%", f"{_label(high)}%" + (f"({beyond})" if beyond else "")
 
 
@@ -98,5 +98,5 @@ def _blocks(counts: npt.NDArray[np.intp]) -> str:
     return "".join(BLOCKS[height - 1] if height else " " for height in heights)
 
 
-def _fitting(choices: list[str], width: int) -> str:
+def _first_that_fits(choices: list[str], width: int) -> str:
     return next((choice for choice in choices if len(choice) <= width), "")

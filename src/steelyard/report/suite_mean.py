@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def of_weighing(record: Weighing) -> dict[str, str]:
     """Return a weighing's means by metric: `geometric mean of 12 benchmarks: +0.31 % [+0.12 %, +0.50 %] at ...`."""
     means = record.derived.means if record.derived else []
-    return {mean.metric: _said(mean, at(record.settings.alpha)) for mean in means}
+    return {mean.metric: _mean_sentence(mean, confidence_text(record.settings.alpha)) for mean in means}
 
 
 def of_each_metric(record: Weighing) -> list[str]:
@@ -24,17 +24,21 @@ def of_each_metric(record: Weighing) -> list[str]:
     return [f"{metric}: {mean}" if len(metrics) > 1 else mean for metric, mean in of_weighing(record).items()]
 
 
-def of_apart(means: Sequence[SuiteMean], sureness: str) -> list[str]:
+def of_unpaired(means: Sequence[SuiteMean], confidence: str) -> list[str]:
     """Return the means of two records measured apart, each with its metric or unit if there are several means."""
-    told = [_said(mean, sureness) for mean in means]
-    return [f"{mean.metric}: {line}" for mean, line in zip(means, told, strict=True)] if len(means) > 1 else told
+    sentences = [_mean_sentence(mean, confidence) for mean in means]
+    return (
+        [f"{mean.metric}: {line}" for mean, line in zip(means, sentences, strict=True)] if len(means) > 1 else sentences
+    )
 
 
-def at(alpha: float) -> str:
+def confidence_text(alpha: float) -> str:
     """Say how sure an interval is."""
     return f"at {figures.confidence(alpha)} confidence"
 
 
-def _said(mean: SuiteMean, sureness: str) -> str:
-    of_these = f"{mean.benchmarks} benchmarks" + (" that have an interval" if mean.left_out else "")
-    return f"geometric mean of {of_these}: {figures.change(mean.change)} {figures.interval(mean.interval)} {sureness}"
+def _mean_sentence(mean: SuiteMean, confidence: str) -> str:
+    benchmarks = f"{mean.benchmarks} benchmarks" + (" that have an interval" if mean.left_out else "")
+    return (
+        f"geometric mean of {benchmarks}: {figures.change(mean.change)} {figures.interval(mean.interval)} {confidence}"
+    )

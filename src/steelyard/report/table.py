@@ -17,9 +17,9 @@ from steelyard.model.subject import Subject
 from steelyard.report import printable
 
 # Rows written at once.
-_PIECE = 10_000
+_ROWS_AT_ONCE = 10_000
 # Characters that make a spreadsheet take a text for a formula (OWASP, CSV injection).
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _NOT_COUNTED = (None, None, None)
 
 
@@ -31,10 +31,10 @@ def csv_text(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
 
 def csv_pieces(titles: Sequence[str], rows: Iterable[Iterable[Any]]) -> Iterator[bytes]:
     """Write rows of cells, each made by `csv_cell`, below their titles; many rows at a time."""
-    left = chain([titles], rows)
-    while some := list(islice(left, _PIECE)):
+    remaining = chain([titles], rows)
+    while chunk := list(islice(remaining, _ROWS_AT_ONCE)):
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows(some)
+        csv.writer(out, lineterminator="\n").writerows(chunk)
         yield out.getvalue().encode()
 
 
@@ -51,7 +51,7 @@ def csv_cell(value: Any) -> Any:
 
 @lru_cache(maxsize=4096)  # the same few names occur in all rows
 def _cell(text: str) -> str:
-    return f"'{printable.plain(text)}" if text.startswith(_FORMULA) else printable.plain(text)
+    return f"'{printable.plain(text)}" if text.startswith(_FORMULA_STARTS) else printable.plain(text)
 
 
 def launches_csv(record: Weighing | Run) -> str:
@@ -61,10 +61,10 @@ def launches_csv(record: Weighing | Run) -> str:
     each event that was counted meanwhile (`Counted`). A run's only side is called `subject`. With a harness each sample
     is one row, which repeats what its launch measured.
     """
-    of_sample = ["sample", *(f"sample_{name}" for name in Sample._fields)] if record.launches.samples else []
+    sample_titles = ["sample", *(f"sample_{name}" for name in Sample._fields)] if record.launches.samples else []
     events = events_of(record.settings.metrics) if record.launches.counters else ()
-    counted = [f"{event}{of}" for event in events for of in ("", "_enabled_ns", "_running_ns")]
-    titles = ["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *counted, *of_sample]
+    counted = [f"{event}{suffix}" for event in events for suffix in ("", "_enabled_ns", "_running_ns")]
+    titles = ["benchmark_name", "side_name", "subject_name", "role_name", *COLUMNS, *counted, *sample_titles]
     return csv_text(titles, _launches(record, [EVENTS.index(event) for event in events]))
 
 

@@ -24,10 +24,10 @@ from steelyard.report import (
     sentences,
 )
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
-from steelyard.report.named import benchmark_row, is_told
+from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, emphasised, interval_of, margins_row, word_of
+from steelyard.report.verdicts import STYLES, emphasised, interval_text, print_margins, verdict_text
 from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -42,12 +42,12 @@ def weighing(
     For counted benchmarks, show up to `functions` functions that account for the change.
     """
     sheet = Sheet(console)
-    _stopped(sheet, record, running=running)
+    _print_stopped(sheet, record, running=running)
     if record.identical is not None:
-        _unmeasured(sheet, record, record.identical, "same", STYLES["same"])
+        _print_unmeasured(sheet, record, record.identical, "same", STYLES["same"])
         return
     if record.new_suite is not None:
-        _unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow")
+        _print_unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow")
         return
     if not verdicts:
         sheet.row("no result", "no pair was measured to its end", style="bold yellow")
@@ -55,110 +55,110 @@ def weighing(
     elif len(record.benchmarks) > 1:
         from steelyard.report import many
 
-        _names(sheet, record)
-        many.rows(sheet, record, verdicts)
+        _print_names(sheet, record)
+        many.show(sheet, record, verdicts)
     else:
-        _one(sheet, record, verdicts)
-    _counted(sheet, record, verdicts, functions)
-    heap.rows(sheet, record)
+        _print_single(sheet, record, verdicts)
+    _print_counts(sheet, record, verdicts, functions)
+    heap.show(sheet, record)
     if len(record.launches) and not record.parts:  # each part had its own plan
-        _plan(sheet, record)
+        _print_plan(sheet, record)
 
 
 def run(console: Console, record: Run, summaries: list[Summary], *, functions: int = 10, running: bool = False) -> None:
     """Print a run: each benchmark's level, spread and noise, and for a counted one the largest `functions`."""
     sheet = Sheet(console)
-    _stopped(sheet, record, running=running)
+    _print_stopped(sheet, record, running=running)
     if not summaries:
         sheet.row("no result", "no launch was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_run(record, summaries))
         return
     sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
-    _built(sheet, record)
-    has_name = is_told(record)
+    _print_build(sheet, record)
+    has_name = shows_benchmark_name(record)
     explained: set[str] = set()
     shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
     for position, summary in enumerate(shown):
-        first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
-        if first and has_name:
+        is_first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
+        if is_first and has_name:
             if len(record.benchmarks) > 1:
                 sheet.blank()
             benchmark_row(sheet, summary.benchmark)
-        _summary(sheet, record, summary, full=first, explained=explained)
+        _print_summary(sheet, record, summary, is_full=is_first, explained=explained)
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
-    counting.how(sheet, record)
+    counting.show_method(sheet, record)
     counted = [summary for summary in shown if is_counted(summary.metric)]
     for summary in counted:
         if summary.metric == counted[0].metric:
-            counting.largest(sheet, record, summary, functions)
-    heap.rows(sheet, record)
+            counting.show_largest(sheet, record, summary, functions)
+    heap.show(sheet, record)
     if len(record.launches):
-        _plan(sheet, record)
+        _print_plan(sheet, record)
 
 
-def _counted(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions: int) -> None:
+def _print_counts(sheet: Sheet, record: Weighing, verdicts: list[Verdict], functions: int) -> None:
     """Print how the benchmarks were counted and, for each one that changed, where the change comes from."""
     if record.counting is None:
         return
     sheet.blank()
-    counting.how(sheet, record)
-    for verdict in most_changed(counting.changed(verdicts), lambda verdict: verdict.change):
+    counting.show_method(sheet, record)
+    for verdict in most_changed(counting.changed_verdicts(verdicts), lambda verdict: verdict.change):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
             benchmark_row(sheet, verdict.benchmark)
-        counting.changes(sheet, record, verdict, functions)
+        counting.show_sources(sheet, record, verdict, functions)
 
 
-def _plan(sheet: Sheet, record: Weighing | Run) -> None:
+def _print_plan(sheet: Sheet, record: Weighing | Run) -> None:
     sheet.row("plan", Text(f"--seed {record.settings.seed} draws the same plan again", "dim"))
 
 
-def _stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
+def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
     text = sentences.stopped(record.stop, running=running)
     if text:
         sheet.row("running" if running else "stopped", Text(text, "yellow"))
         sheet.blank()
 
 
-def _unmeasured(sheet: Sheet, record: Weighing, found: Finding, word: str, style: str) -> None:
+def _print_unmeasured(sheet: Sheet, record: Weighing, reason: Finding, word: str, style: str) -> None:
     """Print why nothing had to be measured, and the other findings about both sides."""
-    _names(sheet, record)
+    _print_names(sheet, record)
     sheet.blank()
-    sheet.row(word, found.message, *([found.remedy] if found.remedy else []), style=style)
-    notes.show(sheet, notes.of_findings([other for other in record.findings if other != found]))
+    sheet.row(word, reason.message, *([reason.remedy] if reason.remedy else []), style=style)
+    notes.show(sheet, notes.of_findings([finding for finding in record.findings if finding != reason]))
 
 
-def _built(sheet: Sheet, record: Weighing | Run) -> None:
-    if said := sentences.built(record):
-        sheet.row("command", Text(sheet.name(said, 3 * sheet.text_width), "dim"))
+def _print_build(sheet: Sheet, record: Weighing | Run) -> None:
+    if built := sentences.built(record):
+        sheet.row("command", Text(sheet.name(built, 3 * sheet.text_width), "dim"))
 
 
-def _part(sheet: Sheet, record: Weighing) -> None:
-    if said := sentences.part(record):
-        sheet.row("part", said)
+def _print_part(sheet: Sheet, record: Weighing) -> None:
+    if part := sentences.part(record):
+        sheet.row("part", part)
 
 
-def _names(sheet: Sheet, record: Weighing) -> None:
+def _print_names(sheet: Sheet, record: Weighing) -> None:
     for label, names in zip(SIDES, record.sides(), strict=True):
         for name in names:
             sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
-    _built(sheet, record)
-    _part(sheet, record)
+    _print_build(sheet, record)
+    _print_part(sheet, record)
 
 
 # --- one benchmark
 
 
-def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
     first, others = verdicts[0], verdicts[1:]
-    at_verdict, below = notes.parted(notes.of_weighing(record, verdicts))
+    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
     reason = record.stop[0] if record.stop else None
-    if is_told(record):
+    if shows_benchmark_name(record):
         benchmark_row(sheet, first.benchmark)
-    _sides(sheet, record, first)
-    _built(sheet, record)
-    _part(sheet, record)
+    _print_sides(sheet, record, first)
+    _print_build(sheet, record)
+    _print_part(sheet, record)
     sheet.blank()
     sheet.row(
         first.verdict,
@@ -166,23 +166,23 @@ def _one(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         *sentences.explanation(first, record.settings, reason),
         style=STYLES[first.verdict],
     )
-    notes.show(sheet, at_verdict)
+    notes.show(sheet, notes_at_verdict)
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric, record.settings))
     if not is_counted(first.metric):
-        _strip(sheet, "pairs", _changes(record, first), "no change")
-    _details(sheet, first)
-    margins_row(sheet, record)
+        _print_strip(sheet, "pairs", _pair_changes(record, first), "no change")
+    _print_details(sheet, first)
+    print_margins(sheet, record)
     if others:
-        _others(sheet, others)
-    notes.show(sheet, below)
+        _print_other_metrics(sheet, others)
+    notes.show(sheet, notes_below)
 
 
-def _sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
+def _print_sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
     """Print both sides: name and numbers on one line each where both fit, otherwise below each other."""
     benchmark = record.benchmarks[verdict.index]
-    weighed = [record.subjects[place].name for place in (benchmark.baseline, benchmark.candidate)]
-    names = [sheet.name(name, 3 * sheet.text_width) for name in weighed]
+    subject_names = [record.subjects[position].name for position in (benchmark.baseline, benchmark.candidate)]
+    names = [sheet.name(name, 3 * sheet.text_width) for name in subject_names]
     sides = (verdict.baseline, verdict.candidate)
     parts = [sentences.side(part, verdict.metric) if part else [] for part in sides]
     if all(parts):
@@ -202,30 +202,32 @@ def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in parts]
 
 
-def _details(sheet: Sheet, verdict: Verdict) -> None:
+def _print_details(sheet: Sheet, verdict: Verdict) -> None:
     resolution = sentences.resolution(verdict)
     if resolution:
         sheet.row("resolution", resolution)
     if verdict.baseline is not None and verdict.pairs:
-        sheet.row("noise", counting.equality(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict))
+        sheet.row(
+            "noise", counting.stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)
+        )
     layouts.rows(sheet, verdict)
 
 
-def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
+def _print_other_metrics(sheet: Sheet, verdicts: list[Verdict]) -> None:
     """Print the metrics that do not decide, one line each."""
     sheet.blank()
     if sheet.narrow:
         for verdict in verdicts:
             numbers = sentences.estimate(verdict)
-            sheet.row(verdict.metric, Text.assemble(word_of(verdict), f" {numbers}"))
+            sheet.row(verdict.metric, Text.assemble(verdict_text(verdict), f" {numbers}"))
         return
     rows = [
         [
             Text(each.metric, "dim"),
-            word_of(each),
+            verdict_text(each),
             Text(figures.change(each.change)),
-            Text(interval_of(each)),
-            _medians(each),
+            Text(interval_text(each)),
+            _medians_text(each),
         ]
         for each in verdicts
     ]
@@ -234,14 +236,14 @@ def _others(sheet: Sheet, verdicts: list[Verdict]) -> None:
     sheet.grid(rows, optional=1)
 
 
-def _medians(verdict: Verdict) -> Text:
+def _medians_text(verdict: Verdict) -> Text:
     if verdict.baseline is None or verdict.candidate is None:
         return Text()
     values = (figures.quantity(part.median, verdict.metric) for part in (verdict.baseline, verdict.candidate))
     return Text(f"medians {' -> '.join(values)}", "dim")
 
 
-def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
+def _print_strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
     width = min(sheet.text_width, _STRIP_COLUMNS)
     drawn = strip(changes, width, sheet.encoding)
     if not drawn:
@@ -257,17 +259,17 @@ def _strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> None:
         sheet.row(label, drawn, *(Text(text, "dim") for text in legend if sheet.narrow))
 
 
-def _changes(record: Weighing, verdict: Verdict) -> FloatArray:
+def _pair_changes(record: Weighing, verdict: Verdict) -> FloatArray:
     return relative_changes(*record.launches.pair_values(verdict.index, verdict.metric))
 
 
 # --- a run
 
 
-def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explained: set[str]) -> None:
+def _print_summary(sheet: Sheet, record: Run, summary: Summary, *, is_full: bool, explained: set[str]) -> None:
     """Print one metric of a benchmark. A metric's meaning, and a noise sentence that several share, are printed once.
 
-    `explained` collects what has been printed already; without `full`, only the level, spread and modes are printed.
+    `explained` collects what has been printed already; unless `is_full`, only the level, spread and modes are printed.
     """
     metric = summary.metric
     level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
@@ -276,30 +278,30 @@ def _summary(sheet: Sheet, record: Run, summary: Summary, *, full: bool, explain
         level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence while it ran")
     sheet.blank()
     rates = ", ".join(sentences.rates(summary))
-    sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if full else "dim")
+    sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if is_full else "dim")
     if len(summary.modes) > 1:
         modes = " and ".join(figures.quantity(mode, metric) for mode in summary.modes)
         sheet.row("modes", f"the launches cluster at {modes}, as if they did different things")
-    if not full:
+    if not is_full:
         return
     if metric in METRICS and metric not in explained:
         sheet.row("metric", sentences.metric(metric, record.settings))
     if not is_counted(metric):
-        _strip(sheet, "launches", _around_median(record, summary), "the median")
+        _print_strip(sheet, "launches", _around_median(record, summary), "the median")
         noise = disturbances.noise(summary)
-        sheet.row("noise", _quality(summary, "" if noise in explained else noise))
+        sheet.row("noise", _quality_text(summary, "" if noise in explained else noise))
         explained.add(noise)
     explained.add(metric)
 
 
-def _quality(summary: Summary, noise: str) -> Text:
+def _quality_text(summary: Summary, noise: str) -> Text:
     """Return how quiet the machine was, with the `noise` sentence; launches may vary without any disturbance."""
-    said, quiet = disturbances.quality(summary), "quiet, "
-    if said != summary.quality:  # `noise` already says that the quality is not known
-        return Text(noise or said)
-    quality = Text(said, _QUALITIES[summary.quality])
-    joint = ", though " if noise.startswith(quiet) and said != "quiet" else ": "
-    return Text.assemble(quality, f"{joint}{noise.removeprefix(quiet)}" if noise else "")
+    name, quiet_prefix = disturbances.quality(summary), "quiet, "
+    if name != summary.quality:  # `noise` already says that the quality is not known
+        return Text(noise or name)
+    quality = Text(name, _QUALITIES[summary.quality])
+    conjunction = ", though " if noise.startswith(quiet_prefix) and name != "quiet" else ": "
+    return Text.assemble(quality, f"{conjunction}{noise.removeprefix(quiet_prefix)}" if noise else "")
 
 
 def _around_median(record: Run, summary: Summary) -> FloatArray:

@@ -10,7 +10,7 @@ from rich.text import Text
 from steelyard.report import figures, notes, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.report.named import benchmark_row, is_told
+from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, emphasised
 from steelyard.stats.unpaired import FEWEST_LAUNCHES
@@ -38,13 +38,13 @@ def show(console: Console, report: UnpairedReport) -> None:
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
-            if is_told(report.baseline):
+            if shows_benchmark_name(report.baseline):
                 benchmark_row(sheet, verdict.benchmark)
-            _full(sheet, report, verdict, explained)
+            _print_in_full(sheet, report, verdict, explained)
         else:
-            _brief(sheet, verdict)
+            _print_briefly(sheet, verdict)
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
-    show_means(sheet, suite_mean.of_apart(report.means, suite_mean.at(report.alpha)))
+    show_means(sheet, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
     notes.show(sheet, notes.of_unpaired(report))
 
 
@@ -55,7 +55,7 @@ def show_means(sheet: Sheet, means: list[str]) -> None:
         sheet.row("in all", *means)
 
 
-def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
+def _print_in_full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
     """Print one benchmark; the meaning of its metric is printed only once."""
     line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
     sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
@@ -71,12 +71,12 @@ def _full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explai
         sheet.row("resolution", smallest)
 
 
-def _brief(sheet: Sheet, verdict: UnpairedVerdict) -> None:
-    known = "the change is not known"
+def _print_briefly(sheet: Sheet, verdict: UnpairedVerdict) -> None:
+    change_text = "the change is not known"
     if verdict.change is not None:
-        known = figures.change(verdict.change)
-        known += f" {figures.interval(verdict.interval)}" if verdict.interval is not None else ", no interval"
-    sheet.row(verdict.metric, Text.assemble((verdict.verdict, STYLES[verdict.verdict]), f" {known}"))
+        change_text = figures.change(verdict.change)
+        change_text += f" {figures.interval(verdict.interval)}" if verdict.interval is not None else ", no interval"
+    sheet.row(verdict.metric, Text.assemble((verdict.verdict, STYLES[verdict.verdict]), f" {change_text}"))
 
 
 def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
@@ -86,8 +86,8 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
         return f"the change is not known, {launches} measured apart"
     if verdict.interval is None:
         fewest = min(verdict.baseline.launches, verdict.candidate.launches)
-        lacking = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
-        return f"{figures.change(verdict.change)}, {lacking} for an interval, {launches} measured apart"
+        shortage = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
+        return f"{figures.change(verdict.change)}, {shortage} for an interval, {launches} measured apart"
     estimate = sentences.estimate(verdict)
     return f"{estimate} at {figures.confidence(alpha)} confidence, {launches} measured apart"
 
@@ -106,16 +106,16 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
             else f"a change, perhaps smaller than your margin of {figures.threshold(margin)}"
         )
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
-    needs = words.needs(verdict.change, verdict.interval, verdict.metric, "A")
+    needs = words.needs_text(verdict.change, verdict.interval, verdict.metric, "A")
     return [f"B {needs}, which is more than drift between two runs would explain"]
 
 
 def drift(verdict: UnpairedVerdict) -> str:
     """Say the between-block spread within each run, and the least spread assumed between the two."""
-    return wandered(verdict.block_spreads or (0.0, 0.0), verdict.assumed)
+    return drift_sentence(verdict.block_spreads or (0.0, 0.0), verdict.assumed)
 
 
-def wandered(block_spreads: tuple[float, float], assumed: float) -> str:
+def drift_sentence(block_spreads: tuple[float, float], assumed: float) -> str:
     """Say how much the level wandered within A and B, and how much is assumed between them."""
     one, other = map(figures.percent, block_spreads)
     return (
@@ -136,13 +136,13 @@ def markdown(report: UnpairedReport) -> str:
     names = [code(run.subjects[0].name) for run in (report.baseline, report.candidate)]
     titles = ["benchmark", "metric", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "A", "B"]
     rows = [titles, [":--", ":--", ":--", "--:", "--:", "--:", "--:"], *map(_row, report.verdicts)]
-    told = [
+    explanations = [
         f"{code(verdict.benchmark)}, {escape(verdict.metric)}: {escape('; '.join(explanation(verdict, report.margin)))}"
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    means = map(escape, suite_mean.of_apart(report.means, suite_mean.at(report.alpha)))
-    lines += [*table(rows), "", *items([*means, *told, *notes.markdown(notes.of_unpaired(report))])]
+    means = map(escape, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
+    lines += [*table(rows), "", *items([*means, *explanations, *notes.markdown(notes.of_unpaired(report))])]
     return document(lines)
 
 

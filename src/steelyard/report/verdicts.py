@@ -31,24 +31,24 @@ def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Tex
     return line
 
 
-def open_end(console: Console, said: str) -> None:
+def print_exit_status_note(console: Console, sentence: str) -> None:
     """Print, as the last line, what exit status 0 means for an undecided weighing."""
-    Sheet(console).row("exit", Text(said, "dim"))
+    Sheet(console).row("exit", Text(sentence, "dim"))
 
 
-def word_of(verdict: Verdict) -> Text:
+def verdict_text(verdict: Verdict) -> Text:
     """Return the verdict in its colour; for a control without an alarm, say just that."""
     if sentences.has_no_alarm(verdict):
         return Text(sentences.NO_ALARM)
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 
-def interval_of(verdict: Verdict) -> str:
+def interval_text(verdict: Verdict) -> str:
     """Return the interval of the change, or nothing if it is not known."""
     return figures.interval(verdict.interval) if verdict.interval is not None else ""
 
 
-def margins_row(sheet: Sheet, record: Weighing) -> None:
+def print_margins(sheet: Sheet, record: Weighing) -> None:
     """Print the margins if some benchmark or metric has its own."""
-    if said := sentences.margins(record):
-        sheet.row("margin", said)
+    if margins := sentences.margins(record):
+        sheet.row("margin", margins)

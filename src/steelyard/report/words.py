@@ -13,9 +13,9 @@ from steelyard.model.metrics import METRICS
 from steelyard.report import figures
 
 # Below this a percentage says more: `+1.2 %` is plainer than `1.01 times as long`.
-_FROM = 0.05
+_SMALLEST_SPEED_CHANGE = 0.05
 # From this ratio on, a percentage no longer shows how large a saving is: -90 % is 10 times as fast.
-LARGE = 2.0
+LARGE_RATIO = 2.0
 
 
 def speed(change: float | None, metric: str) -> str | None:
@@ -27,10 +27,10 @@ def speed(change: float | None, metric: str) -> str | None:
         return None
     ratio = 1 + change
     if not is_time(metric):
-        return f"{times(ratio)} as much" if is_large(change) else None
-    if abs(change) < _FROM:
+        return f"{times_text(ratio)} as much" if is_large(change) else None
+    if abs(change) < _SMALLEST_SPEED_CHANGE:
         return None
-    return f"{times(ratio)} as long" if ratio > 1 else f"{times(1 / ratio)} as fast"
+    return f"{times_text(ratio)} as long" if ratio > 1 else f"{times_text(1 / ratio)} as fast"
 
 
 def is_time(metric: str) -> bool:
@@ -40,34 +40,34 @@ def is_time(metric: str) -> bool:
 
 def is_large(change: float) -> bool:
     """Return whether something at least doubled or halved."""
-    return not 1 / LARGE < 1 + change < LARGE
+    return not 1 / LARGE_RATIO < 1 + change < LARGE_RATIO
 
 
-def times(ratio: float) -> str:
+def times_text(ratio: float) -> str:
     """Write a ratio: `1.08 times`, `12.3 times`, `1,204 times`."""
-    return f"{number(ratio)} times"
+    return f"{ratio_text(ratio)} times"
 
 
-def number(ratio: float) -> str:
+def ratio_text(ratio: float) -> str:
     """Write a ratio with three digits; below 10, two of them are decimals."""
     if ratio < 0.995:
         return f"{ratio:.3g}"
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:,.0f}"
 
 
-def needs(change: float, interval: tuple[float, float] | None, metric: str, than: str) -> str:
+def needs_text(change: float, interval: tuple[float, float] | None, metric: str, other: str) -> str:
     """Say what a subject needs compared with another: `needs 8.00 % more time than A: 1.08 times as long`.
 
     Large changes are told in words alone, with their interval.
     """
-    said = speed(change, metric)
-    if said is None or not is_large(change):
+    speed_text = speed(change, metric)
+    if speed_text is None or not is_large(change):
         amount = f"{figures.extent(change)} {_more_or_less(change, metric)} {'time' if is_time(metric) else metric}"
-        return f"needs {amount} than {than}" + (f": {said}" if said else "")
+        return f"needs {amount} than {other}" + (f": {speed_text}" if speed_text else "")
     bounds = _bounds(change, interval, metric)
     if not is_time(metric):
-        return f"needs {times(1 + change)} the {metric} of {than}{bounds}"
-    return f"{'takes' if change > 0 else 'is'} {said} as {than}{bounds}"
+        return f"needs {times_text(1 + change)} the {metric} of {other}{bounds}"
+    return f"{'takes' if change > 0 else 'is'} {speed_text} as {other}{bounds}"
 
 
 def _more_or_less(change: float, metric: str) -> str:
@@ -83,4 +83,4 @@ def _bounds(change: float, interval: tuple[float, float] | None, metric: str) ->
     ends = [1 + end for end in interval]
     if is_time(metric) and change < 0:
         ends = [1 / end if end > 0 else math.inf for end in reversed(ends)]
-    return f" [{', '.join(number(end) if math.isfinite(end) else 'inf' for end in ends)}]"
+    return f" [{', '.join(ratio_text(end) if math.isfinite(end) else 'inf' for end in ends)}]"

@@ -20,11 +20,11 @@ _UNKNOWN: Final = "???"
 
 # A renamed function may do a little more or less: 1 part in 50 of the larger count, a bound that is the same from both
 # sides.
-_PARTS = 50
+_TOLERANCE_PARTS = 50
 
 _ADDRESS = re.compile(r"(?:\*ABS\*\+)?0x[0-9a-fA-F]+")
 _ABI_TAG = re.compile(r"\[abi:\w+\]")
-_LEFT_BY_THE_BUILD = re.compile(
+_BUILD_SUFFIXES = re.compile(
     r"(?:"
     r" \[clone [^\]]*\]"  # what the demangler makes of the next two
     r"|\.(?:constprop|isra|part|lto_priv|llvm)\.[0-9a-fA-F]+"
@@ -81,7 +81,7 @@ def normalised(name: str) -> str:
     Bare addresses and names that a tool calls unknown become one name; otherwise, demangled names stay whole.
     """
     bare = _ABI_TAG.sub("", name)
-    bare = _LEFT_BY_THE_BUILD.sub("", bare) or bare
+    bare = _BUILD_SUFFIXES.sub("", bare) or bare
     return NO_SYMBOL if bare == _UNKNOWN or _ADDRESS.fullmatch(bare) else bare
 
 
@@ -94,14 +94,14 @@ def attribute(baseline: Iterable[Function], candidate: Iterable[Function]) -> li
     matching.by_name_and_object()
     matching.by_name()
     matching.by_file_and_count()
-    rows = [_both(old, new) for old, new in matching.matched]
-    rows += [_vanished(old) for old in matching.old.values()]
-    rows += [_new(new) for new in matching.new.values()]
+    rows = [_matched_row(old, new) for old, new in matching.matched]
+    rows += [_vanished_row(old) for old in matching.old.values()]
+    rows += [_new_row(new) for new in matching.new.values()]
     changed = [row for row in rows if row.change]
     return sorted(changed, key=lambda row: (-abs(row.change), row.name, row.object, row.old_name or ""))
 
 
-def shown(rows: Sequence[Row], most: int) -> tuple[list[Row], Rest]:
+def first_rows(rows: Sequence[Row], most: int) -> tuple[list[Row], Rest]:
     """Split rows into the first `most` and the sum of the others, so that what is printed still adds up."""
     most = max(0, most)
     left_out = rows[most:]
@@ -128,12 +128,12 @@ def _summed(functions: Iterable[Function]) -> dict[_Key, Function]:
     return {key: _sum(same) for key, same in parts.items()}
 
 
-def _sum(same: list[Function]) -> Function:
-    if len(same) == 1:
-        return same[0]
-    largest = max(same, key=lambda function: function.own)
+def _sum(parts: list[Function]) -> Function:
+    if len(parts) == 1:
+        return parts[0]
+    largest = max(parts, key=lambda function: function.own)
     # Parts of one function may or may not call each other, so their inclusive counts cannot be added.
-    return largest._replace(own=sum(function.own for function in same), inclusive=None)
+    return largest._replace(own=sum(function.own for function in parts), inclusive=None)
 
 
 def _base_name(path: str) -> str:
@@ -173,7 +173,7 @@ class _Matching:
     def by_file_and_count(self) -> None:
         """Match the rest as renamed: same file name and nearly the same count, with no other candidate."""
         olds, news = _by_file(self.old), _by_file(self.new)
-        renamed = [pair for file in olds.keys() & news.keys() for pair in _only_choices(olds[file], news[file])]
+        renamed = [pair for file in olds.keys() & news.keys() for pair in _unambiguous_pairs(olds[file], news[file])]
         for old, new in renamed:
             self._match(old, new)
 
@@ -201,25 +201,25 @@ def _by_file(functions: dict[_Key, Function]) -> dict[str, list[tuple[int, _Key]
     return groups
 
 
-def _only_choices(old: list[tuple[int, _Key]], new: list[tuple[int, _Key]]) -> list[tuple[_Key, _Key]]:
+def _unambiguous_pairs(old: list[tuple[int, _Key]], new: list[tuple[int, _Key]]) -> list[tuple[_Key, _Key]]:
     """The pairs in which each count is near the other's, and near no one else's."""
     pairs = []
     for own, key in old:
-        alike = _alike(own, new)
-        if len(alike) == 1 and len(_alike(alike[0][0], old)) == 1:
-            pairs.append((key, alike[0][1]))
+        similar = _similar_counts(own, new)
+        if len(similar) == 1 and len(_similar_counts(similar[0][0], old)) == 1:
+            pairs.append((key, similar[0][1]))
     return pairs
 
 
-def _alike(own: int, others: list[tuple[int, _Key]]) -> list[tuple[int, _Key]]:
+def _similar_counts(own: int, others: list[tuple[int, _Key]]) -> list[tuple[int, _Key]]:
     """Those of `others` within 2 % of the larger of both counts: at most two, as two are already one too many."""
-    lowest = -(-own * (_PARTS - 1) // _PARTS)
-    highest = own * _PARTS // (_PARTS - 1)
+    lowest = -(-own * (_TOLERANCE_PARTS - 1) // _TOLERANCE_PARTS)
+    highest = own * _TOLERANCE_PARTS // (_TOLERANCE_PARTS - 1)
     first = bisect_left(others, lowest, key=lambda other: other[0])
     return [other for other in others[first : first + 2] if other[0] <= highest]
 
 
-def _both(old: Function, new: Function) -> Row:
+def _matched_row(old: Function, new: Function) -> Row:
     known = old.inclusive is not None and new.inclusive is not None
     return Row(
         name=new.name,
@@ -233,10 +233,10 @@ def _both(old: Function, new: Function) -> Row:
     )
 
 
-def _new(new: Function) -> Row:
+def _new_row(new: Function) -> Row:
     return Row(new.name, new.file, new.line, new.object, new.own, new.inclusive, "new")
 
 
-def _vanished(old: Function) -> Row:
+def _vanished_row(old: Function) -> Row:
     inclusive = None if old.inclusive is None else -old.inclusive
     return Row(old.name, old.file, old.line, old.object, -old.own, inclusive, "vanished")

@@ -14,8 +14,8 @@ from steelyard.stats.arrays import FloatArray, IntArray
 FENCE = 2.0
 # The quartiles of few values are hardly known, and every value should be seen that leaves the others a visible shape.
 WIDE_FENCE = 6.0
-_FEW = 50
-_FEWEST = 5
+_FEW_VALUES = 50
+_FEWEST_BINS = 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Bins:
         return sum(self.below) + sum(self.above)
 
 
-def ends(ordered: FloatArray, fence: float = FENCE) -> tuple[float, float]:
+def fenced_range(ordered: FloatArray, fence: float = FENCE) -> tuple[float, float]:
     """The lowest and highest of sorted values, shape (n,), n >= 1, that lie within the fences of a box plot.
 
     The fences are `fence` interquartile ranges from the quartiles.
@@ -63,13 +63,13 @@ def bins(samples: Sequence[npt.ArrayLike], most: int) -> Bins:
     the cube root of n. The axis spans what lies within each sample's own fences, which are wide for few values.
     """
     ordered = [np.sort(np.asarray(sample, dtype=np.float64)) for sample in samples]
-    spans = [ends(sample, WIDE_FENCE if len(sample) < _FEW else FENCE) for sample in ordered]
+    spans = [fenced_range(sample, WIDE_FENCE if len(sample) < _FEW_VALUES else FENCE) for sample in ordered]
     low, high = min(span[0] for span in spans), max(span[1] for span in spans)
     if low == high:
         low, high = low - abs(low or 1.0) * 1e-3, high + abs(high or 1.0) * 1e-3
     widths = [width for width in map(_width, ordered) if width > 0]
-    wanted = (high - low) / min(widths) if widths else _FEWEST
-    edges = np.linspace(low, high, int(min(max(wanted, _FEWEST), most)) + 1)
+    bin_count = (high - low) / min(widths) if widths else _FEWEST_BINS
+    edges = np.linspace(low, high, int(min(max(bin_count, _FEWEST_BINS), most)) + 1)
     counts = [np.histogram(sample, edges)[0].astype(np.int64) for sample in ordered]
     below = [int(np.count_nonzero(sample < low)) for sample in ordered]
     above = [int(np.count_nonzero(sample > high)) for sample in ordered]

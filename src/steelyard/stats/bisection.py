@@ -23,11 +23,11 @@ from steelyard.stats.verdict import VerdictName, verdict_of
 
 Side = Literal["good", "bad"]
 
-OF_ENDS, OF_STEPS, OF_LAST = 0.25, 0.5, 0.25
+ENDS_SHARE, STEPS_SHARE, LAST_SHARE = 0.25, 0.5, 0.25
 # What counts as a change in a step, as a part of the change searched for: a commit that is slightly slower than the
 # good one, by its layout in memory, say, is not taken for a bad one. A third leaves room for an estimate that is too
 # large.
-LIKE_WITHIN, MOST_MARGIN = 1 / 3, 0.5
+STEP_MARGIN_SHARE, MOST_MARGIN = 1 / 3, 0.5
 
 
 def steps_needed(suspects: int) -> int:
@@ -64,7 +64,7 @@ class Search:
 
     def share(self) -> float:
         """The error that the next step may spend, keeping some for uneven steps around skipped commits."""
-        return (OF_STEPS * self.alpha - self.spent) / (self.fewest_steps + 1)
+        return (STEPS_SHARE * self.alpha - self.spent) / (self.fewest_steps + 1)
 
     def answer(self, commit: int, side: Side, spent: float) -> None:
         """Record that a commit was found to be on a side, at the cost of that error."""
@@ -90,7 +90,7 @@ class Compared:
 
 def step_margin(change: float) -> float:
     """The relative margin of a step that looks for a change (a log-ratio, positive)."""
-    return min(expm1(LIKE_WITHIN * change), MOST_MARGIN)
+    return min(expm1(STEP_MARGIN_SHARE * change), MOST_MARGIN)
 
 
 def side_of(good: Compared | None, bad: Compared | None) -> Side | None:
@@ -108,7 +108,7 @@ def side_of(good: Compared | None, bad: Compared | None) -> Side | None:
     return None
 
 
-def exactly(good: Compared, whole: float, margin: float) -> Compared:
-    """The bad end relative to a commit, where the good end's change and that of the `whole` are exact."""
-    change = whole + good.change
+def exact_bad_end(good: Compared, total_change: float, margin: float) -> Compared:
+    """The bad end relative to a commit, where the good end's change and that of the `total_change` are exact."""
+    change = total_change + good.change
     return Compared(verdict_of(change, (change, change), margin), change)

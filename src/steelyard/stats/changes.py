@@ -12,6 +12,6 @@ def relative_changes(baseline: FloatArray, candidate: FloatArray) -> FloatArray:
 
     NaN where a side is unknown, or where the baseline alone is not above 0.
     """
-    without = np.where((baseline == 0) & (candidate == 0), 0.0, np.nan)
+    fallback = np.where((baseline == 0) & (candidate == 0), 0.0, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(baseline > 0, candidate / baseline - 1, without)
+        return np.where(baseline > 0, candidate / baseline - 1, fallback)

@@ -34,11 +34,11 @@ def cost(events: Mapping[str, int], l1: float, ll: float, ram: float) -> float:
 
     Raises ValueError as `hits` does.
     """
-    answered = hits(events)
-    return l1 * answered[0] + ll * answered[1] + ram * answered[2]
+    hit_counts = hits(events)
+    return l1 * hit_counts[0] + ll * hit_counts[1] + ram * hit_counts[2]
 
 
-def in_metrics(events: Mapping[str, int], l1: float, ll: float, ram: float) -> dict[str, float]:
+def hit_metrics(events: Mapping[str, int], l1: float, ll: float, ram: float) -> dict[str, float]:
     """The hits and the cost, by the names of their metrics; raises ValueError as `hits` does."""
-    answered = dict(zip(("l1_hits", "ll_hits", "ram_hits"), map(float, hits(events)), strict=True))
-    return {**answered, "cost": cost(events, l1, ll, ram)}
+    hit_counts = dict(zip(("l1_hits", "ll_hits", "ram_hits"), map(float, hits(events)), strict=True))
+    return {**hit_counts, "cost": cost(events, l1, ll, ram)}

@@ -77,13 +77,13 @@ def judge_counts(
         (min(baseline), max(candidate)),
     )
     ends = (_log_ratio(*lowest), _log_ratio(*highest))
-    are_enough = kind == "exact" or min(len(baseline), len(candidate)) >= counts_needed(alpha)
-    found = verdict_of(_log_ratio(*estimate), ends, margin) if are_enough else "undecided"
-    is_change = are_enough and excludes_no_change(ends)
+    has_enough = kind == "exact" or min(len(baseline), len(candidate)) >= counts_needed(alpha)
+    verdict = verdict_of(_log_ratio(*estimate), ends, margin) if has_enough else "undecided"
+    is_change = has_enough and excludes_no_change(ends)
     # With a single rounding, a change of exactly a gate's limit equals that limit.
     change, *interval = ((after - before) / before for before, after in (estimate, lowest, highest))
     floor = max(spread(baseline), spread(candidate))
-    return CountJudgement(found, is_change, change, (interval[0], interval[1]), kind, floor)
+    return CountJudgement(verdict, is_change, change, (interval[0], interval[1]), kind, floor)
 
 
 def _log_ratio(baseline: float, candidate: float) -> float:

@@ -14,7 +14,7 @@ from math import sqrt
 from steelyard.stats.arrays import FloatArray
 
 # The part of the half-widths that is assumed to be an error in the same direction in all.
-_IN_COMMON = 0.2
+_COMMON_SHARE = 0.2
 
 
 def geometric_mean(
@@ -29,9 +29,9 @@ def geometric_mean(
     return mean, mean - below, mean + above
 
 
-def _half_width(of_each: FloatArray, independent: bool) -> float:
-    in_common = float(of_each.mean())
+def _half_width(half_widths: FloatArray, independent: bool) -> float:
+    common = float(half_widths.mean())
     if not independent:
-        return in_common
-    by_chance = sqrt(float(of_each @ of_each)) / len(of_each)
-    return min(in_common, by_chance + _IN_COMMON * in_common)
+        return common
+    random = sqrt(float(half_widths @ half_widths)) / len(half_widths)
+    return min(common, random + _COMMON_SHARE * common)

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from steelyard.stats import rank_sum
 from steelyard.stats.signed_rank import estimate
 
-_LEAST_STEP = 0.1
+_LEAST_STEP_SHARE = 0.1
 
 Shown = Literal["beyond", "perhaps", "within"]
-_FROM_MOST_SHOWN: tuple[Shown, ...] = ("beyond", "perhaps", "within")
+_MOST_SHOWN_FIRST: tuple[Shown, ...] = ("beyond", "perhaps", "within")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def rise(thirds: npt.NDArray[np.float64], threshold: float, level: float) -> Eff
     found = estimate(np.log(thirds[:, 2] / thirds[:, 0]), level)
     steps = np.median(np.diff(thirds, axis=1) / thirds[:, :1], axis=0)
     limit, figure = log1p(threshold), expm1(found.centre)
-    if found.centre <= limit or min(steps) < _LEAST_STEP * sum(steps):
+    if found.centre <= limit or min(steps) < _LEAST_STEP_SHARE * sum(steps):
         return Effect("within", figure)
     return Effect("beyond" if found.lower > limit else "perhaps", figure)
 
@@ -126,7 +126,7 @@ def trend(
     own = _trend_of(lows - others, threshold, level)
     if own.figure * found.figure <= 0:
         return replace(found, shown="within")
-    return replace(found, shown=max(found.shown, own.shown, key=_FROM_MOST_SHOWN.index))
+    return replace(found, shown=max(found.shown, own.shown, key=_MOST_SHOWN_FIRST.index))
 
 
 def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] | None:
@@ -142,18 +142,18 @@ def _trend_of(lows: npt.NDArray[np.float64], threshold: float, level: float) -> 
     rising = int(sum(np.sign(later - lows[i]) for i in range(blocks) for later in lows[i + 1 :]))
     third = max(1, blocks // 3)
     change = float(np.median(lows[-third:]) - np.median(lows[:third]))
-    far = abs(change) > log1p(threshold)
-    if far and 2 * _kendall_tail(blocks, abs(rising)) <= level:
+    is_beyond = abs(change) > log1p(threshold)
+    if is_beyond and 2 * _kendall_tail(blocks, abs(rising)) <= level:
         return Effect("beyond", expm1(change))
-    return Effect("perhaps" if far else "within", expm1(change))
+    return Effect("perhaps" if is_beyond else "within", expm1(change))
 
 
 @lru_cache(maxsize=16)
 def _kendall_tail(n: int, score: int) -> float:
     """P(S >= score) of Kendall's S under the null hypothesis, from the number of orders with so many inversions."""
-    ways = np.ones(1)
+    probabilities = np.ones(1)
     for size in range(2, n + 1):
-        ways = np.convolve(ways, np.ones(size) / size)
-    most = n * (n - 1) // 2
-    inversions = (most - score) // 2
-    return float(ways[: inversions + 1].sum()) if inversions >= 0 else 0.0
+        probabilities = np.convolve(probabilities, np.ones(size) / size)
+    pairs = n * (n - 1) // 2
+    inversions = (pairs - score) // 2
+    return float(probabilities[: inversions + 1].sum()) if inversions >= 0 else 0.0

@@ -32,9 +32,9 @@ from steelyard.stats.quantiles import normal_quantile
 BITS = 16
 FLIPS = 1 << BITS
 # The bits of the subgroup of flips that is tried first.
-_SUBGROUP = 12
+_SUBGROUP_BITS = 12
 # A look drops only the largest sums: mostly out of this many times as many as are dropped by then.
-_MORE = 3.0
+_SORTED_FACTOR = 3.0
 
 
 class Test(NamedTuple):
@@ -47,7 +47,7 @@ class Test(NamedTuple):
     """The newest look dropped the flips beyond it: the size of a sum, divided by the root of its scores' squares."""
 
 
-BEGUN = Test(np.empty(0, dtype=np.uint16), rejected=False, bound=inf)
+NOT_STARTED = Test(np.empty(0, dtype=np.uint16), rejected=False, bound=inf)
 
 
 class Flipped(NamedTuple):
@@ -62,13 +62,13 @@ class Flipped(NamedTuple):
     counts: float = 1.0
 
     @property
-    def told_apart(self) -> int:
+    def distinct_flips(self) -> int:
         """How many of the flips differ in which signs of these pairs they turn."""
         return 1 << bits_of(self.whole.shape[1])
 
-    def as_large(self) -> int:
+    def flips_as_large(self) -> int:
         """Return after how many of all flips the sum is at least as large as the observed one."""
-        return native.as_large(self.whole, self.counts, fold=False) * (FLIPS // self.told_apart)
+        return native.flips_as_large(self.whole, self.counts, fold=False) * (FLIPS // self.distinct_flips)
 
 
 def bits_of(pairs: int) -> int:
@@ -78,7 +78,7 @@ def bits_of(pairs: int) -> int:
 
 def flipped(signed: FloatArray) -> Flipped:
     """Flip signed scores (n,)."""
-    return Flipped(native.units(signed)[None])
+    return Flipped(native.whole_units(signed)[None])
 
 
 def at_least_as_large(seen: Flipped) -> int:
@@ -87,13 +87,13 @@ def at_least_as_large(seen: Flipped) -> int:
     Only a subgroup of the flips is tried, in a tenth of the time: each of its flips is a different one of all flips.
     """
     bits = bits_of(seen.whole.shape[1])
-    times = FLIPS >> bits if bits <= _SUBGROUP else 1  # for so few pairs it has all flips that can be told apart
-    return native.as_large(seen.whole, seen.counts, fold=True) * times
+    times = FLIPS >> bits if bits <= _SUBGROUP_BITS else 1  # for so few pairs it has all flips that can be told apart
+    return native.flips_as_large(seen.whole, seen.counts, fold=True) * times
 
 
 def p_value(seen: Flipped) -> float:
     """Return the share of the flips whose sums are at least as large as the observed one; exact for up to 17 pairs."""
-    return seen.as_large() / FLIPS
+    return seen.flips_as_large() / FLIPS
 
 
 def look(test: Test, seen: Flipped, may_drop: int) -> Test:
@@ -108,13 +108,13 @@ def look(test: Test, seen: Flipped, may_drop: int) -> Test:
     # Sums of two kinds are already divided by their roots.
     root = max(1.0, sqrt((seen.whole[0].astype(np.float64) ** 2).sum())) if len(seen.whole) == 1 else 1.0
     # Mostly only sums beyond this can be dropped, which saves most of the sorting.
-    large = normal_quantile(min(1.0, _MORE * (len(test.dropped) + may_drop) / FLIPS))
-    others = FLIPS // seen.told_apart
-    found = native.look(seen.whole, seen.counts, test.dropped, may_drop // others, large * root)
+    likely = normal_quantile(min(1.0, _SORTED_FACTOR * (len(test.dropped) + may_drop) / FLIPS))
+    copies = FLIPS // seen.distinct_flips
+    dropped = native.look(seen.whole, seen.counts, test.dropped, may_drop // copies, likely * root)
     # The other flips differ from these only in signs of pairs that are not there yet.
-    alike = np.arange(0, FLIPS, seen.told_apart, dtype=np.uint16)
-    newest = (found.newest[:, None] + alike).ravel() if others > 1 else found.newest
-    return Test(np.concatenate([test.dropped, newest]), test.rejected or found.rejected, found.bound / root)
+    offsets = np.arange(0, FLIPS, seen.distinct_flips, dtype=np.uint16)
+    newest = (dropped.newest[:, None] + offsets).ravel() if copies > 1 else dropped.newest
+    return Test(np.concatenate([test.dropped, newest]), test.rejected or dropped.rejected, dropped.bound / root)
 
 
 def sums(whole: WholeScores) -> Totals:

@@ -29,7 +29,7 @@ from steelyard.stats import signed_rank
 from steelyard.stats.arrays import FloatArray, IntArray
 from steelyard.stats.looks import Look, share_of_next
 from steelyard.stats.quantiles import student_quantile, student_tails
-from steelyard.stats.variance import between
+from steelyard.stats.variance import variance_between
 
 GROWTH: Final = 2
 """A look at the layouts has this many times the pairs of the one before."""
@@ -87,22 +87,22 @@ def average(d: FloatArray, layouts: IntArray, level: float, step: float = 0.0) -
     order = np.argsort(layouts, kind="stable")
     groups = np.split(d[order], np.unique(layouts[order], return_index=True)[1][1:])
     centres = np.array([signed_rank.estimate(group, level).centre for group in groups])
-    known = tuple(map(float, centres))
+    layout_centres = tuple(map(float, centres))
     if len(centres) < 2:
-        return Averaged(known, 0.0, float(centres[0]), -inf, inf, 1.0, level, False, 0.0)
+        return Averaged(layout_centres, 0.0, float(centres[0]), -inf, inf, 1.0, level, False, 0.0)
     by_ranks = signed_rank.estimate(centres, level)
     is_free = by_ranks.upper < inf
     variance = float(np.var(centres, ddof=1)) + step**2 / 12  # plus that of rounding by up to half a step
-    half = student_quantile(len(centres) - 1, level) * sqrt(variance / len(centres))
-    half = half if half < _FARTHEST else inf
+    half_width = student_quantile(len(centres) - 1, level) * sqrt(variance / len(centres))
+    half_width = half_width if half_width < _FARTHEST else inf
     mean = float(centres.mean())
     centre, lower, upper = (
-        (by_ranks.centre, by_ranks.lower, by_ranks.upper) if is_free else (mean, mean - half, mean + half)
+        (by_ranks.centre, by_ranks.lower, by_ranks.upper) if is_free else (mean, mean - half_width, mean + half_width)
     )
     p_value = _p_value(centres, variance)
     if p_value > level:  # Student's interval may exclude 0, but few centres on both sides of 0 never show a change
         lower, upper = min(lower, 0.0), max(upper, 0.0)
-    return Averaged(known, variance, centre, lower, upper, p_value, level, is_free, _floor(groups))
+    return Averaged(layout_centres, variance, centre, lower, upper, p_value, level, is_free, _floor(groups))
 
 
 def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, often: float, most: int) -> int | None:
@@ -111,16 +111,16 @@ def layouts_needed(chance: Callable[[float, float], float], averaged: Averaged, 
     `chance(half_width, deviation)` is the chance of a verdict from an interval of that half-width, whose estimate will
     differ from the one at hand with that standard deviation.
     """
-    have = len(averaged.centres)
-    if not 2 <= have < most:
+    measured = len(averaged.centres)
+    if not 2 <= measured < most:
         return None
     variance = averaged.variance
     if not variance > 0:
         return None  # where layouts do not differ, more of them add nothing
-    for layouts in np.unique(np.geomspace(have + 1, most, 40).astype(int)):
-        deviation = sqrt(variance / have - variance / layouts)
-        half = student_quantile(int(layouts) - 1, averaged.level) * sqrt(variance / layouts)
-        if chance(half, deviation) >= often:
+    for layouts in np.unique(np.geomspace(measured + 1, most, 40).astype(int)):
+        deviation = sqrt(variance / measured - variance / layouts)
+        half_width = student_quantile(int(layouts) - 1, averaged.level) * sqrt(variance / layouts)
+        if chance(half_width, deviation) >= often:
             return int(layouts)
     return None
 
@@ -137,6 +137,6 @@ def _p_value(centres: FloatArray, variance: float) -> float:
 def _floor(groups: list[FloatArray]) -> float:
     if sum(map(len, groups)) < PAIRS_EACH * len(groups):
         return 0.0  # the layouts' share cannot be told from that of the pairs
-    of_layouts, of_pairs = between(groups)
+    of_layouts, of_pairs = variance_between(groups)
     whole = of_layouts + of_pairs
     return sqrt(of_layouts / whole) if whole > 0 else 0.0

@@ -25,15 +25,15 @@ def leaning(disturbed: npt.NDArray[np.bool_], candidate_time: float) -> Leaning:
     time, `candidate_time`, has to be rejected as an explanation as well.
     """
     baseline, candidate = disturbed.T
-    hits, of = int((candidate & ~baseline).sum()), int((candidate ^ baseline).sum())
-    p_value = max(binomial_p(hits, of, share) for share in (0.5, candidate_time))
+    hits, total = int((candidate & ~baseline).sum()), int((candidate ^ baseline).sum())
+    p_value = max(binomial_p(hits, total, share) for share in (0.5, candidate_time))
     return Leaning(float(baseline.mean()), float(candidate.mean()), p_value)
 
 
-def binomial_p(hits: int, of: int, share: float) -> float:
-    """Two-sided p-value of `hits` out of `of`, each with the chance `share`, 0 < share < 1: twice the smaller tail."""
-    steps = np.arange(of)
-    odds = np.log((of - steps) / (steps + 1.0)) + np.log(share / (1 - share))
+def binomial_p(hits: int, total: int, share: float) -> float:
+    """Two-sided p-value of `hits` out of `total`, of chance `share` each, 0 < share < 1: twice the smaller tail."""
+    steps = np.arange(total)
+    odds = np.log((total - steps) / (steps + 1.0)) + np.log(share / (1 - share))
     logs = np.concatenate([[0.0], np.cumsum(odds)])
     chances = np.exp(logs - logs.max())
     tail = min(chances[: hits + 1].sum(), chances[hits:].sum()) / chances.sum()

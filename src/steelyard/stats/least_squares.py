@@ -24,30 +24,30 @@ def non_negative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     the plain fits of all subsets that come out non-negative is the minimum. Raises ValueError for more than
     `MOST_COLUMNS` columns, for shapes that do not fit and for values that are not finite.
     """
-    matrix, wanted = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if matrix.ndim != 2 or wanted.shape != matrix.shape[:1] or not len(wanted):
-        raise ValueError(f"shapes {matrix.shape} and {wanted.shape} make no least squares problem")
+    matrix, target = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if matrix.ndim != 2 or target.shape != matrix.shape[:1] or not len(target):
+        raise ValueError(f"shapes {matrix.shape} and {target.shape} make no least squares problem")
     if matrix.shape[1] > MOST_COLUMNS:
         raise ValueError(f"{matrix.shape[1]} columns are too many to try every subset of: at most {MOST_COLUMNS}")
-    if not (np.isfinite(matrix).all() and np.isfinite(wanted).all()):
+    if not (np.isfinite(matrix).all() and np.isfinite(target).all()):
         raise ValueError("least squares needs finite values")
     lengths = np.linalg.norm(matrix, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)  # columns of very different sizes would be taken for dependent ones
-    return np.asarray(_best(matrix / scale, wanted) / scale, dtype=np.float64)
+    return np.asarray(_best(matrix / scale, target) / scale, dtype=np.float64)
 
 
-def _best(matrix: FloatArray, wanted: FloatArray) -> FloatArray:
+def _best(matrix: FloatArray, target: FloatArray) -> FloatArray:
     subsets = _subsets(matrix.shape[1])
     parts = matrix * subsets[:, None, :]  # (subsets, rows, columns): one call for all, as each costs more than its sums
     # The limit below which `lstsq` takes columns as dependent.
     inverses = np.linalg.pinv(parts, rcond=max(matrix.shape) * float(np.finfo(np.float64).eps))
-    fits = np.where(subsets, inverses @ wanted, 0.0)
-    residuals = np.linalg.norm((parts @ fits[:, :, None])[:, :, 0] - wanted, axis=1)
-    best, least = np.zeros(matrix.shape[1]), float(np.linalg.norm(wanted))
+    fits = np.where(subsets, inverses @ target, 0.0)
+    residuals = np.linalg.norm((parts @ fits[:, :, None])[:, :, 0] - target, axis=1)
+    best, least = np.zeros(matrix.shape[1]), float(np.linalg.norm(target))
     allowance = _ROUNDING * least
-    for number in np.flatnonzero((fits >= 0).all(axis=1)):
-        if residuals[number] < least - allowance:
-            best, least = fits[number], float(residuals[number])
+    for index in np.flatnonzero((fits >= 0).all(axis=1)):
+        if residuals[index] < least - allowance:
+            best, least = fits[index], float(residuals[index])
     return best
 
 

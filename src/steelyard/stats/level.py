@@ -15,10 +15,10 @@ import numpy as np
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import student_quantile
 from steelyard.stats.summary import median_interval, row_medians
-from steelyard.stats.unpaired import A_BLOCK, FEWEST_BLOCKS, FEWEST_LAUNCHES, MOST_BLOCKS
+from steelyard.stats.unpaired import FEWEST_BLOCKS, FEWEST_LAUNCHES, LAUNCHES_PER_BLOCK, MOST_BLOCKS
 
 # The correlation of few blocks is not known well enough to trust a larger one.
-_MOST_ALIKE = 0.8
+_MOST_CORRELATION = 0.8
 
 
 def level_interval(values: FloatArray, level: float) -> tuple[float, float] | None:
@@ -26,23 +26,23 @@ def level_interval(values: FloatArray, level: float) -> tuple[float, float] | No
 
     It never reaches beyond the values.
     """
-    found = median_interval(values, level)
-    if found is None or len(values) < FEWEST_LAUNCHES:
-        return found
-    by, median = _half_width(values, level), float(np.median(values))
-    lower = min(found[0], max(median - by, float(values.min())))
-    return lower, max(found[1], min(median + by, float(values.max())))
+    interval = median_interval(values, level)
+    if interval is None or len(values) < FEWEST_LAUNCHES:
+        return interval
+    half_width, median = _half_width(values, level), float(np.median(values))
+    lower = min(interval[0], max(median - half_width, float(values.min())))
+    return lower, max(interval[1], min(median + half_width, float(values.max())))
 
 
 def _half_width(values: FloatArray, level: float) -> float:
-    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, len(values) // A_BLOCK))
+    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, len(values) // LAUNCHES_PER_BLOCK))
     length = len(values) // blocks
-    off = row_medians(values[: blocks * length].reshape(blocks, length))
-    off = off - off.mean()
-    squares = float(off @ off)
+    deviations = row_medians(values[: blocks * length].reshape(blocks, length))
+    deviations = deviations - deviations.mean()
+    squares = float(deviations @ deviations)
     if squares == 0:
         return 0.0
     # The correlation of unrelated blocks is -1 / blocks on average, as they are compared with their own mean.
-    alike = min(_MOST_ALIKE, max(0.0, float(off[1:] @ off[:-1]) / squares + 1 / blocks))
-    error = sqrt(squares / (blocks - 1) / blocks * (1 + alike) / (1 - alike))
+    correlation = min(_MOST_CORRELATION, max(0.0, float(deviations[1:] @ deviations[:-1]) / squares + 1 / blocks))
+    error = sqrt(squares / (blocks - 1) / blocks * (1 + correlation) / (1 - correlation))
     return student_quantile(blocks - 1, level) * error

@@ -18,7 +18,7 @@ from steelyard.stats.signed_rank import Estimate, estimate, fewest_differences
 
 LEVEL = 0.002
 # Of weighings with one change, in many kinds of noise, one in thousands is said to have two (docs/statistics.md).
-_CHANCE = 1e-4
+_CUT_LEVEL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def parts_of(d: FloatArray, by: float) -> Parts | None:
     cut = _cut(d, least)
     earlier, later = estimate(d[:cut], LEVEL), estimate(d[cut:], LEVEL)
     apart = earlier.upper < later.lower or later.upper < earlier.lower
-    if not apart or abs(earlier.centre - later.centre) < by or rank_sum.p_value(d[:cut], d[cut:]) > _CHANCE:
+    if not apart or abs(earlier.centre - later.centre) < by or rank_sum.p_value(d[:cut], d[cut:]) > _CUT_LEVEL:
         return None
     return Parts(earlier, later)
 
@@ -50,6 +50,6 @@ def _cut(d: FloatArray, least: int) -> int:
     n, ordered = len(d), np.sort(d)
     # Equal differences share a rank: ranking them by time would look like a trend.
     ranks = (np.searchsorted(ordered, d, "left") + np.searchsorted(ordered, d, "right") - 1) / 2
-    before = np.arange(least, n - least + 1)
-    sums = np.cumsum(ranks - (n - 1) / 2)[before - 1]
-    return int(before[np.argmax(np.abs(sums) / np.sqrt(before * (n - before)))])
+    cuts = np.arange(least, n - least + 1)
+    sums = np.cumsum(ranks - (n - 1) / 2)[cuts - 1]
+    return int(cuts[np.argmax(np.abs(sums) / np.sqrt(cuts * (n - cuts)))])

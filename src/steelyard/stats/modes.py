@@ -25,11 +25,11 @@ CRITICAL = 0.65
 SMALLEST_SHARE = 0.1
 """The least share of all values that makes a mode: a smaller cluster is a tail."""
 
-_WORTH_MORE = 0.46
+_WORTH_MEASURING = 0.46
 # Larger samples are thinned: for this many the dip takes 0.05 s, and already finds what nobody would call a mode.
 _FEWEST, _MOST = 20, 10_000
 # How far from a whole number of ticks a value may be, in ticks.
-_WHOLE = 1e-3
+_TICK_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ def _distance(ordered: FloatArray, mode: int) -> float:
     return float((np.arange(1, mode + 1) / n - minorant).max())
 
 
-def _is_convex(x: Sequence[float], one: int, two: int, three: int) -> bool:
-    return (two - one) * (x[three] - x[two]) <= (three - two) * (x[two] - x[one])
+def _is_convex(x: Sequence[float], left: int, middle: int, right: int) -> bool:
+    return (middle - left) * (x[right] - x[middle]) <= (right - middle) * (x[middle] - x[left])
 
 
-def untied(values: npt.ArrayLike) -> FloatArray:
+def with_ties_spread(values: npt.ArrayLike) -> FloatArray:
     """The values, shape (n,), with equal ones spread evenly over a tick, as if nothing had rounded them.
 
     To the test, a rounded sample has as many modes as ticks. The tick is the smallest gap between two values, if it
@@ -106,7 +106,7 @@ def untied(values: npt.ArrayLike) -> FloatArray:
         return sample
     tick = float(np.diff(distinct).min())
     ticks = distinct / tick
-    if np.abs(ticks - ticks.round()).max() > _WHOLE:
+    if np.abs(ticks - ticks.round()).max() > _TICK_TOLERANCE:
         return sample
     order = np.argsort(places, kind="stable")
     ranks = np.empty(len(sample))
@@ -123,7 +123,7 @@ def has_modes(values: npt.ArrayLike) -> bool:
 
 def may_have_modes(values: npt.ArrayLike) -> bool:
     """Whether the dip is larger than in 19 of 20 unimodal samples, so that more values are worth measuring."""
-    return dip(values) * sqrt(len(np.asarray(values))) > _WORTH_MORE
+    return dip(values) * sqrt(len(np.asarray(values))) > _WORTH_MEASURING
 
 
 def modes(values: npt.ArrayLike) -> list[float]:
@@ -133,19 +133,19 @@ def modes(values: npt.ArrayLike) -> list[float]:
     Parts with too few values to be a mode are left out, which never gives a unimodal sample a mode.
     """
     sample = np.asarray(values, dtype=np.float64)
-    spread = untied(sample)
+    spread = with_ties_spread(sample)
     # Relative distances, where all values are above 0.
     scaled = np.log(spread) if (spread > 0).all() else spread
     return sorted(float(np.median(sample[mode])) for mode in _clusters(scaled, np.arange(len(sample)), len(sample)))
 
 
-def _clusters(scaled: FloatArray, members: IntArray, of_all: int) -> list[IntArray]:
+def _clusters(scaled: FloatArray, members: IntArray, total: int) -> list[IntArray]:
     """The members, or the clusters that they fall into."""
     if not has_modes(scaled[members]):
         return [members]
     upper = split(scaled[members]).upper
-    parts = [part for part in (members[~upper], members[upper]) if len(part) >= SMALLEST_SHARE * of_all]
-    return [cluster for part in parts for cluster in _clusters(scaled, part, of_all)] or [members]
+    parts = [part for part in (members[~upper], members[upper]) if len(part) >= SMALLEST_SHARE * total]
+    return [cluster for part in parts for cluster in _clusters(scaled, part, total)] or [members]
 
 
 def split(values: npt.ArrayLike) -> Modes:
@@ -165,7 +165,7 @@ def split(values: npt.ArrayLike) -> Modes:
     return Modes(float(np.median(low)), float(np.median(high)), upper, contrast)
 
 
-def changes(labels: BoolArray) -> float:
+def change_rate(labels: BoolArray) -> float:
     """How often neighbours differ, relative to labels drawn independently of each other, which give 1.
 
     Labels that come and go with time change rarely, and give less.

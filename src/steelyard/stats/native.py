@@ -49,18 +49,18 @@ def _library() -> CDLL:
     return signs
 
 
-def _at(array: npt.NDArray[np.generic], kind: str = _REAL) -> int:
+def _address(array: npt.NDArray[np.generic], kind: str = _REAL) -> int:
     """Return the address of an array's numbers; ValueError unless they are of this kind, side by side in memory."""
     interface = array.__array_interface__
     if interface["strides"] is not None:
         raise ValueError("the numbers of an array do not lie side by side")
     if interface["typestr"] != kind:
         raise ValueError(f"the numbers of an array are {interface['typestr']} and not {kind}")
-    place: int = interface["data"][0]
-    return place
+    address: int = interface["data"][0]
+    return address
 
 
-def _pairs(d: FloatArray, levels: FloatArray) -> int:
+def _pair_count(d: FloatArray, levels: FloatArray) -> int:
     """Return the number of pairs; ValueError where the library would read beyond the arrays."""
     if not len(d) == len(levels) > 0:
         raise ValueError(f"{len(d)} differences at {len(levels)} levels")
@@ -75,9 +75,11 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> Flo
     the pairs and their levels. Swapping the two sides of a pair changes none of these, so given them, under the
     hypothesis of a change t, the signs are fair coins.
     """
-    found = np.empty((len(changes), len(d)))
-    _library().steelyard_scores(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found))
-    return found
+    scores = np.empty((len(changes), len(d)))
+    _library().steelyard_scores(
+        _address(d), _address(levels), _pair_count(d, levels), _address(changes), len(changes), _address(scores)
+    )
+    return scores
 
 
 def effects_of_order(d: FloatArray, order: IntArray) -> FloatArray:
@@ -88,10 +90,10 @@ def effects_of_order(d: FloatArray, order: IntArray) -> FloatArray:
     """
     if len(d) != len(order):
         raise ValueError(f"{len(d)} differences in {len(order)} orders")
-    found = np.empty(len(d))
+    effects = np.empty(len(d))
     if len(d):
-        _library().steelyard_effects_of_order(_at(d), _at(order, _ORDER), len(d), _at(found))
-    return found
+        _library().steelyard_effects_of_order(_address(d), _address(order, _ORDER), len(d), _address(effects))
+    return effects
 
 
 def signed_ranks(d: FloatArray, changes: FloatArray) -> FloatArray:
@@ -99,62 +101,71 @@ def signed_ranks(d: FloatArray, changes: FloatArray) -> FloatArray:
 
     Equal sizes are ranked in the order of their pairs.
     """
-    found = np.empty((len(changes), len(d)))
-    _library().steelyard_ranks(_at(d), _pairs(d, d), _at(changes), len(changes), _at(found))
-    return found
+    ranks = np.empty((len(changes), len(d)))
+    _library().steelyard_ranks(_address(d), _pair_count(d, d), _address(changes), len(changes), _address(ranks))
+    return ranks
 
 
-def whole(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[WholeScores, FloatArray]:
-    """Return the signed scores and signed ranks for changes (r,), in whole units (see `units`), (r, 2, n).
+def whole_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tuple[WholeScores, FloatArray]:
+    """Return the signed scores and signed ranks for changes (r,), in whole units (see `whole_units`), (r, 2, n).
 
     The second value has the sum of each of the two, divided by the root of its squares, (r, 2).
     """
-    found, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
+    scores, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
     _library().steelyard_whole(
-        _at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), _at(found, _SCORE), _at(sums)
+        _address(d),
+        _address(levels),
+        _pair_count(d, levels),
+        _address(changes),
+        len(changes),
+        _address(scores, _SCORE),
+        _address(sums),
     )
-    return found, sums
+    return scores, sums
 
 
 def sums_by_root(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
     """Return the sums of the whole scores and ranks for changes (r,), divided by the roots of their squares, (r, 2)."""
     sums = np.empty((len(changes), 2))
-    _library().steelyard_whole(_at(d), _at(levels), _pairs(d, levels), _at(changes), len(changes), None, _at(sums))
+    _library().steelyard_whole(
+        _address(d), _address(levels), _pair_count(d, levels), _address(changes), len(changes), None, _address(sums)
+    )
     return sums
 
 
-def units(signed: FloatArray) -> WholeScores:
+def whole_units(signed: FloatArray) -> WholeScores:
     """Return signed scores (n,) in whole units, small enough that few sums are equal and so cannot be dropped apart.
 
     Each is at least one unit: rounding a score to 0 would take its sign out of the test.
     """
-    found = np.empty(len(signed), dtype=np.int16)
-    _library().steelyard_units(_at(signed), len(signed), _at(found, _SCORE))
-    return found
+    rounded = np.empty(len(signed), dtype=np.int16)
+    _library().steelyard_units(_address(signed), len(signed), _address(rounded, _SCORE))
+    return rounded
 
 
 def scales(d: FloatArray, levels: FloatArray, change: float) -> FloatArray:
     """Return the scale of each pair's noise, (n,), around a change."""
-    found = np.empty(len(d))
-    _library().steelyard_scales(_at(d), _at(levels), _pairs(d, levels), change, _at(found))
-    return found
+    values = np.empty(len(d))
+    _library().steelyard_scales(_address(d), _address(levels), _pair_count(d, levels), change, _address(values))
+    return values
 
 
 def sums(scores: WholeScores, flips: int) -> Totals:
     """Return the sum of signed whole scores (n,) after each of the first `flips`, a power of two; shape (flips,)."""
-    found = np.empty(flips, dtype=np.float32)
-    _library().steelyard_sums(_at(scores, _SCORE), len(scores), _at(found, _TOTAL), flips)
-    return found
+    totals = np.empty(flips, dtype=np.float32)
+    _library().steelyard_sums(_address(scores, _SCORE), len(scores), _address(totals, _TOTAL), flips)
+    return totals
 
 
-def as_large(scores: WholeScores, counts: float, *, fold: bool) -> int:
+def flips_as_large(scores: WholeScores, second_weight: float, *, fold: bool) -> int:
     """Return after how many distinct flips the sum of whole scores (k, n) is at least as large as the observed one.
 
-    Of two kinds the larger sum counts, each divided by the root of its squares, and the second multiplied by `counts`.
+    Of two kinds the larger sum counts, each divided by the root of its squares, and the second multiplied by
+    `second_weight`.
     With `fold` only flips of the subgroup are tried.
     """
     kinds, pairs = scores.shape
-    return int(_library().steelyard_as_large(_at(scores, _SCORE), kinds, pairs, counts, fold))
+    return int(_library().steelyard_as_large(_address(scores, _SCORE), kinds, pairs, second_weight, fold))
 
 
 class Dropped(NamedTuple):
@@ -165,15 +176,26 @@ class Dropped(NamedTuple):
     rejected: bool
 
 
-def look(scores: WholeScores, counts: float, dropped: FlipArray, may_drop: int, likely: float) -> Dropped:
-    """Drop up to `may_drop` flips, not yet `dropped`, with the largest sums of whole scores (k, n) (see `as_large`).
+def look(scores: WholeScores, second_weight: float, dropped: FlipArray, may_drop: int, likely: float) -> Dropped:
+    """Drop up to `may_drop` flips, not yet `dropped`, with the largest sums of whole scores (k, n).
+
+    The sums are those of `flips_as_large`.
 
     Sums above `likely` are tried first: there are only few, which saves time and changes no result.
     """
     kinds, pairs = scores.shape
     newest, bound, rejected = np.empty(1 << 16, dtype=np.uint16), c_float(), c_bool()
-    many = _library().steelyard_look(
-        *(_at(scores, _SCORE), kinds, pairs, counts, _at(dropped, _FLIP), len(dropped), may_drop, likely),
-        *(_at(newest, _FLIP), byref(bound), byref(rejected)),
+    count = _library().steelyard_look(
+        *(
+            _address(scores, _SCORE),
+            kinds,
+            pairs,
+            second_weight,
+            _address(dropped, _FLIP),
+            len(dropped),
+            may_drop,
+            likely,
+        ),
+        *(_address(newest, _FLIP), byref(bound), byref(rejected)),
     )
-    return Dropped(newest[:many].copy(), bound.value, rejected.value)
+    return Dropped(newest[:count].copy(), bound.value, rejected.value)

@@ -22,9 +22,9 @@ def centres_of_neighbours(baseline: FloatArray, candidate: FloatArray, order: np
     within = _medians(second - first)
     if baseline.shape[1] == 1:
         return within
-    begins = order[:, :1]
-    across = np.where(begins == 1, second[:, 1:] - first[:, :-1], second[:, :-1] - first[:, 1:])
-    across[(order != begins).any(axis=1)] = np.nan
+    first_order = order[:, :1]
+    across = np.where(first_order == 1, second[:, 1:] - first[:, :-1], second[:, :-1] - first[:, 1:])
+    across[(order != first_order).any(axis=1)] = np.nan
     between = _medians(across)
     return np.where(np.isnan(between), within, (within + between) / 2)
 
@@ -37,7 +37,7 @@ def _medians(rows: FloatArray) -> FloatArray:
     """Return the median of the known values of each row; numpy's own loops over the rows."""
     ordered = np.sort(rows, axis=1)  # NaN comes last
     known = np.isfinite(ordered).sum(axis=1)
-    places = np.arange(len(ordered))
+    indices = np.arange(len(ordered))
     # In a row without known values, the first one is NaN.
     low, high = np.maximum(known - 1, 0) // 2, np.minimum(known // 2, rows.shape[1] - 1)
-    return np.asarray((ordered[places, low] + ordered[places, high]) / 2)
+    return np.asarray((ordered[indices, low] + ordered[indices, high]) / 2)

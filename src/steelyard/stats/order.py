@@ -34,8 +34,8 @@ def second_takes_longer(baseline: FloatArray, candidate: FloatArray, order: IntA
 
     It comes from the rank-sum test of the two orders of these pairs; None unless it finds a difference at this level.
     """
-    alike = order >> 1 == order[-1] >> 1
-    d, second_is_candidate = (np.log(candidate) - np.log(baseline))[alike], order[alike] % 2 == 0
+    is_same_pairing = order >> 1 == order[-1] >> 1
+    d, second_is_candidate = (np.log(candidate) - np.log(baseline))[is_same_pairing], order[is_same_pairing] % 2 == 0
     if second_is_candidate.all() or not second_is_candidate.any():
         return None
     between = rank_sum.shift(d[~second_is_candidate], d[second_is_candidate], level)

@@ -15,9 +15,9 @@ def rates_within(spans: FloatArray, edges: FloatArray, amounts: FloatArray) -> F
     """
     if not len(edges):
         return np.zeros(len(spans))
-    so_far = np.concatenate([[0.0], np.cumsum(amounts)])
-    reached = np.stack([so_far[:-1], so_far[1:]], axis=1).reshape(-1)
-    grown = np.diff(np.interp(spans, edges.reshape(-1), reached), axis=1)[:, 0]
+    cumulative = np.concatenate([[0.0], np.cumsum(amounts)])
+    at_edges = np.stack([cumulative[:-1], cumulative[1:]], axis=1).reshape(-1)
+    amounts_within = np.diff(np.interp(spans, edges.reshape(-1), at_edges), axis=1)[:, 0]
     lengths = spans[:, 1] - spans[:, 0]
-    rates: FloatArray = np.divide(grown, lengths, out=np.zeros(len(spans)), where=lengths > 0)
+    rates: FloatArray = np.divide(amounts_within, lengths, out=np.zeros(len(spans)), where=lengths > 0)
     return rates

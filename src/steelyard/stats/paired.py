@@ -31,19 +31,19 @@ FUTILE_BELOW = 0.02
 # The noise must be known before the future can be predicted from it: no look before this many pairs is called futile.
 FUTILE_FROM_PAIRS = 30
 # `pairs_needed` is the budget that would decide this often.
-DECIDES_BY = 0.8
+DECISIVE_CHANCE = 0.8
 # Half of the weighings end far sooner than that, as a change near the margin needs so many more pairs.
-EVEN = 0.5
+EVEN_CHANCE = 0.5
 # Nobody waits for more than this many times the pairs at hand.
-NOT_BEYOND = 1000
+MOST_TIMES_THE_PAIRS = 1000
 # Too few pairs for an interval often have too small a standard deviation, which is multiplied by this
 # (benchmarks/hints_on_traces.py).
-FEW_UNDERSTATE = 2.0
+FEW_PAIRS_FACTOR = 2.0
 # The noise may be larger than that of n pairs seems by this over n, relatively.
-NOISE_OF_FEW = 6.0
+NOISE_UNCERTAINTY = 6.0
 # How many estimates are remembered. A suite asks for those of all its benchmarks in turn, so fewer than it has would
 # never serve.
-_MOST_ESTIMATED = 1 << 15
+_MOST_REMEMBERED = 1 << 15
 # How far an end stays from 0 where a change is certain, but a clock's ticks hide its size.
 LEAST_CHANGE = 1e-6
 
@@ -125,24 +125,26 @@ def judge_look(
     if layouts is None:
         return judged
     share, may_decide = over_layouts.look_at_layouts(looks)
-    found = over_layouts.average(d, layouts, share * rules.alpha, step())
-    return _averaged(judged, found, share, rules, may_decide=may_decide)
+    averaged = over_layouts.average(d, layouts, share * rules.alpha, step())
+    return _combine_with_layouts(judged, averaged, share, rules, may_decide=may_decide)
 
 
-def _averaged(
-    judged: Judgement, found: over_layouts.Averaged, share: float, rules: Rules, *, may_decide: bool
+def _combine_with_layouts(
+    judged: Judgement, averaged: over_layouts.Averaged, share: float, rules: Rules, *, may_decide: bool
 ) -> Judgement:
     """Combine a judgement of pairs with the average over their layouts; the result claims no more than either."""
-    lower, upper = min(judged.estimate.lower, found.lower), max(judged.estimate.upper, found.upper)
-    mean = replace(judged.estimate, centre=found.centre, lower=lower, upper=upper)
-    p_value = min(1.0, max(judged.p_value, found.p_value / share))
+    lower, upper = min(judged.estimate.lower, averaged.lower), max(judged.estimate.upper, averaged.upper)
+    mean = replace(judged.estimate, centre=averaged.centre, lower=lower, upper=upper)
+    p_value = min(1.0, max(judged.p_value, averaged.p_value / share))
     if not may_decide:
-        p_value = _above(rules.alpha, p_value)
-    rejects = found.p_value * rules.members <= found.level
+        p_value = _above_alpha(rules.alpha, p_value)
+    rejects = averaged.p_value * rules.members <= averaged.level
     is_change = may_decide and judged.is_change and rejects and excludes_no_change((lower, upper))
-    told = replace(judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=found)
-    verdict = verdict_of(mean.centre, (told.lower, told.upper), rules.margin, is_change=is_change)
-    return replace(told, verdict=verdict) if may_decide and verdict == judged.verdict else told
+    combined = replace(
+        judged, verdict="undecided", estimate=mean, is_change=is_change, p_value=p_value, averaged=averaged
+    )
+    verdict = verdict_of(mean.centre, (combined.lower, combined.upper), rules.margin, is_change=is_change)
+    return replace(combined, verdict=verdict) if may_decide and verdict == judged.verdict else combined
 
 
 def _judge_pairs(
@@ -151,34 +153,36 @@ def _judge_pairs(
     tests = _tests(d, levels, looks, rules)
     level = sequential.nominal_level(looks, rules.alpha)
     if roughly and not tests.may_decide:
-        found = _rough(weighted.roughly(d, levels, level), tests)
-        scored = found.centre
+        pair_estimate = _agreeing_with_tests(weighted.rough_estimate(d, levels, level), tests)
+        scored = pair_estimate.centre
     else:
-        found, scored = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
-    excludes_none = excludes_no_change((found.lower, found.upper))
+        pair_estimate, scored = _estimate(d.tobytes(), levels.tobytes(), tuple(looks), rules.alpha, tests.changes)
+    excludes_none = excludes_no_change((pair_estimate.lower, pair_estimate.upper))
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
     if not excludes_none:  # even if rejected, "no change" then lies between changes that are not
-        p_value = _above(rules.alpha, p_value)
-    strict = level if rules.members == 1 else sequential.nominal_level(looks, rules.alpha / rules.members)
+        p_value = _above_alpha(rules.alpha, p_value)
+    change_level = level if rules.members == 1 else sequential.nominal_level(looks, rules.alpha / rules.members)
     is_change = tests.is_change and excludes_none
-    undecided = Judgement("undecided", found, is_change, looks[-1], len(looks), quantisation, p_value, strict, scored)
+    undecided = Judgement(
+        "undecided", pair_estimate, is_change, looks[-1], len(looks), quantisation, p_value, change_level, scored
+    )
     if not tests.may_decide:  # whatever a rough estimate says: the exact one decides in the end
         return undecided
     interval = (undecided.lower, undecided.upper)
-    verdict = verdict_of(found.centre, interval, rules.margin, is_change=is_change)
+    verdict = verdict_of(pair_estimate.centre, interval, rules.margin, is_change=is_change)
     if verdict in CHANGED:
         bound, alpha = log_margin(rules.margin), rules.alpha / rules.members
-        centre = stopped.median_unbiased(d, levels, looks, alpha, found, bound)
-        found = replace(found, centre=min(max(centre, found.lower), found.upper))
-    return replace(undecided, verdict=verdict, estimate=found)
+        centre = stopped.median_unbiased(d, levels, looks, alpha, pair_estimate, bound)
+        pair_estimate = replace(pair_estimate, centre=min(max(centre, pair_estimate.lower), pair_estimate.upper))
+    return replace(undecided, verdict=verdict, estimate=pair_estimate)
 
 
-@lru_cache(maxsize=_MOST_ESTIMATED)
+@lru_cache(maxsize=_MOST_REMEMBERED)
 def _estimate(
-    d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, asked: tuple[float, float, float]
+    d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float, known: tuple[float, float, float]
 ) -> repeated.Repeated:
     """Return the estimate and its repeated interval, which a family asks for again with each share of alpha."""
-    return repeated.estimate(np.frombuffer(d), np.frombuffer(levels), looks, alpha, asked)
+    return repeated.estimate(np.frombuffer(d), np.frombuffer(levels), looks, alpha, known)
 
 
 @dataclass(frozen=True)
@@ -200,21 +204,21 @@ class _Tests:
 def _tests(d: FloatArray, levels: FloatArray, looks: Sequence[Look], rules: Rules) -> _Tests:
     bound = log_margin(rules.margin)
     changes = (0.0, -bound, bound)
-    results = sequential.tested(d, levels, looks, [Hypothesis(change, rules.alpha) for change in changes], keep=True)
+    results = sequential.run_tests(d, levels, looks, [Hypothesis(change, rules.alpha) for change in changes], keep=True)
     is_change = results[0].rejected
     if is_change and rules.members != 1:
-        strict = Hypothesis(0.0, rules.alpha / rules.members)
-        is_change = sequential.tested(d, levels, looks, [strict], keep=True)[0].rejected
+        shared = Hypothesis(0.0, rules.alpha / rules.members)
+        is_change = sequential.run_tests(d, levels, looks, [shared], keep=True)[0].rejected
     return _Tests(changes, results, is_change)
 
 
-def _rough(found: Estimate, tests: _Tests) -> Estimate:
+def _agreeing_with_tests(rough: Estimate, tests: _Tests) -> Estimate:
     """Return an estimate whose interval agrees with the test of "no change"."""
     if not tests.results[0].rejected:
-        return replace(found, lower=min(found.lower, 0.0), upper=max(found.upper, 0.0))
-    if found.centre > 0:
-        return replace(found, lower=max(found.lower, LEAST_CHANGE))
-    return replace(found, upper=min(found.upper, -LEAST_CHANGE))
+        return replace(rough, lower=min(rough.lower, 0.0), upper=max(rough.upper, 0.0))
+    if rough.centre > 0:
+        return replace(rough, lower=max(rough.lower, LEAST_CHANGE))
+    return replace(rough, upper=min(rough.upper, -LEAST_CHANGE))
 
 
 def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -223,9 +227,9 @@ def _differences(baseline: FloatArray, candidate: FloatArray) -> tuple[FloatArra
     return after - before, (after + before) / 2
 
 
-def change_roughly(baseline: FloatArray, candidate: FloatArray, alpha: float) -> float:
+def rough_change(baseline: FloatArray, candidate: FloatArray, alpha: float) -> float:
     """Return the roughly estimated log-ratio of some pairs, for charts and not for verdicts."""
-    return weighted.roughly(*_differences(baseline, candidate), alpha).centre
+    return weighted.rough_estimate(*_differences(baseline, candidate), alpha).centre
 
 
 def judge(
@@ -258,30 +262,30 @@ def judge(
     """
     looks, rules = plan_looks(pairs, ended=ended, budgets=budgets), Rules(margin, alpha, members)
     judgement = None
-    for taken in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
-        seen = looks[taken - 1].pairs
-        baseline, candidate = values(seen)
-        before = others(seen) if others else 0
-        alike = [look for look in looks[:taken] if look.pairs > before]
-        if taken < len(looks) and not _tests(*_differences(baseline, candidate), alike, rules).may_decide:
+    for count in range(len(looks) if newest_only and looks else 1, len(looks) + 1):
+        pairs_seen = looks[count - 1].pairs
+        baseline, candidate = values(pairs_seen)
+        old_pairs = others(pairs_seen) if others else 0
+        valid_looks = [look for look in looks[:count] if look.pairs > old_pairs]
+        if count < len(looks) and not _tests(*_differences(baseline, candidate), valid_looks, rules).may_decide:
             continue
         judgement = judge_look(
             baseline,
             candidate,
-            alike,
+            valid_looks,
             rules,
-            quantisation=hidden(seen) if hidden else clock_quantisation(baseline, candidate),
+            quantisation=hidden(pairs_seen) if hidden else clock_quantisation(baseline, candidate),
             roughly=roughly,
-            layouts=None if layouts is None else layouts[:seen],
-            step=partial(step, seen) if step else partial(step_of_few, baseline, candidate),
+            layouts=None if layouts is None else layouts[:pairs_seen],
+            step=partial(step, pairs_seen) if step else partial(step_of_few, baseline, candidate),
         )
-        judgement = replace(judgement, looks=taken)
+        judgement = replace(judgement, looks=count)
         if judgement.verdict != "undecided":
             break
     return judgement
 
 
-def _above(alpha: float, p_value: float) -> float:
+def _above_alpha(alpha: float, p_value: float) -> float:
     """Return a p-value above alpha, as of what is no finding whatever the test alone says."""
     return max(p_value, float(np.nextafter(alpha, 1.0)))
 
@@ -292,7 +296,7 @@ def resolution(judgement: Judgement, margin: float) -> float | None:
     None where so few pairs find no change at all, or none as one of several benchmarks.
     """
     error = judgement.estimate.standard_error
-    if not isfinite(error) or sign_flip.rarest(judgement.estimate.n) > judgement.level:
+    if not isfinite(error) or sign_flip.least_p_value(judgement.estimate.n) > judgement.level:
         return None
     return found_nine_times_in_ten(error, normal_quantile(judgement.level), margin) + judgement.quantisation
 
@@ -304,30 +308,34 @@ def chance_of_verdict(judgement: Judgement, margin: float, pairs: int, level: fl
     Jennison and Turnbull, *Group Sequential Methods*, 10.3). The differences between layouts remain, however many
     pairs there are.
     """
-    now = judgement.estimate
-    if not isfinite(now.standard_error):
+    current = judgement.estimate
+    if not isfinite(current.standard_error):
         return 1.0
-    stays = judgement.averaged.floor**2 if judgement.averaged else 0.0
-    known = judgement.alike or now.n
-    later_error = now.standard_error * sqrt(stays + (1 - stays) * known / (known + pairs - now.n))
-    deviation = sqrt(max(now.standard_error**2 - later_error**2, 1e-30))
-    return _chance(judgement, margin, normal_quantile(level) * later_error, deviation)
+    lasting = judgement.averaged.floor**2 if judgement.averaged else 0.0
+    known_pairs = judgement.alike or current.n
+    later_error = current.standard_error * sqrt(
+        lasting + (1 - lasting) * known_pairs / (known_pairs + pairs - current.n)
+    )
+    deviation = sqrt(max(current.standard_error**2 - later_error**2, 1e-30))
+    return _chance_of_interval(judgement, margin, normal_quantile(level) * later_error, deviation)
 
 
-def _chance(judgement: Judgement, margin: float, half_width: float, deviation: float) -> float:
+def _chance_of_interval(judgement: Judgement, margin: float, half_width: float, deviation: float) -> float:
     """Return how likely an interval of `half_width` decides, about an estimate within `deviation` (SD) of this one."""
     centre, bound = judgement.estimate.centre, log_margin(margin)
     room = bound - half_width - judgement.quantisation
-    same = _between(-room, room, centre, deviation) if room > 0 else 0.0
+    same = _probability_between(-room, room, centre, deviation) if room > 0 else 0.0
     reach = max(half_width, bound)
-    return same + 1 - _between(-reach, reach, centre, deviation)
+    return same + 1 - _probability_between(-reach, reach, centre, deviation)
 
 
 def layouts_needed(judgement: Judgement, margin: float, most: int) -> int | None:
     """Return the layouts a side, with as many pairs each, that would decide 4 times out of 5; None if over `most`."""
     if judgement.averaged is None:
         return None
-    return over_layouts.layouts_needed(partial(_chance, judgement, margin), judgement.averaged, DECIDES_BY, most)
+    return over_layouts.layouts_needed(
+        partial(_chance_of_interval, judgement, margin), judgement.averaged, DECISIVE_CHANCE, most
+    )
 
 
 def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> bool:
@@ -336,18 +344,18 @@ def is_futile(judgement: Judgement, margin: float, pairs: int, level: float) -> 
     return enough and chance_of_verdict(judgement, margin, pairs, level) < FUTILE_BELOW
 
 
-def pairs_needed(judgement: Judgement, margin: float, level: float, by: float = DECIDES_BY) -> int | None:
-    """Return the pairs in all that would decide with the chance `by`; None if there is no sensible number of them."""
-    now = judgement.look.pairs
+def pairs_needed(judgement: Judgement, margin: float, level: float, chance: float = DECISIVE_CHANCE) -> int | None:
+    """Return the pairs in all that would decide with this chance; None if there is no sensible number of them."""
+    pairs_now = judgement.look.pairs
     if not isfinite(judgement.estimate.standard_error):
         return None
-    for pairs in _geometric(now, now * NOT_BEYOND):
-        if chance_of_verdict(judgement, margin, pairs, level) >= by:
+    for pairs in _geometric_sizes(pairs_now, pairs_now * MOST_TIMES_THE_PAIRS):
+        if chance_of_verdict(judgement, margin, pairs, level) >= chance:
             return pairs
     return None
 
 
-def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
+def guess_from_few(d: FloatArray, alpha: float) -> Judgement | None:
     """Judge too few differences for an interval by a guess of their noise, only to ask what would decide.
 
     None for so few that they say nothing about their noise.
@@ -356,7 +364,7 @@ def guess_of_few(d: FloatArray, alpha: float) -> Judgement | None:
     if n < FEWEST_WITH_NOISE:
         return None
     centre = estimate(d, alpha).centre
-    half_width = normal_quantile(alpha) * FEW_UNDERSTATE * float(np.std(d, ddof=1)) / sqrt(n)
+    half_width = normal_quantile(alpha) * FEW_PAIRS_FACTOR * float(np.std(d, ddof=1)) / sqrt(n)
     guess = Estimate(centre, centre - half_width, centre + half_width, n, alpha)
     return Judgement("undecided", guess, False, plan_looks(n, ended=True)[-1], 0, 0.0, 1.0, alpha, guess.centre)
 
@@ -367,25 +375,25 @@ def margin_needed(judgement: Judgement, level: float) -> float | None:
     Both estimates have an error, this one and the later one, so the later one lies farther from this one than from the
     truth.
     """
-    now = judgement.estimate
-    if not isfinite(now.standard_error):
+    current = judgement.estimate
+    if not isfinite(current.standard_error):
         return None
-    error = now.standard_error * (1 + NOISE_OF_FEW / now.n)
+    error = current.standard_error * (1 + NOISE_UNCERTAINTY / current.n)
     apart, half_width = sqrt(2) * error, normal_quantile(level) * error
     reach = half_width + judgement.quantisation
-    low, high = reach, reach + abs(now.centre) + 5 * apart
+    low, high = reach, reach + abs(current.centre) + 5 * apart
     for _ in range(50):
         room = (low + high) / 2 - reach
-        decides = _between(-room, room, now.centre, max(apart, 1e-15)) >= DECIDES_BY
+        decides = _probability_between(-room, room, current.centre, max(apart, 1e-15)) >= DECISIVE_CHANCE
         low, high = (low, (low + high) / 2) if decides else ((low + high) / 2, high)
     return expm1(high)
 
 
 @lru_cache(maxsize=64)
-def _geometric(first: int, last: int) -> Sequence[int]:
+def _geometric_sizes(first: int, last: int) -> Sequence[int]:
     steps = max(2, int(np.log(last / first) / np.log(1.1)))
     return [int(size) for size in np.geomspace(first, last, steps)][1:]
 
 
-def _between(low: float, high: float, mean: float, deviation: float) -> float:
+def _probability_between(low: float, high: float, mean: float, deviation: float) -> float:
     return NORMAL.cdf((high - mean) / deviation) - NORMAL.cdf((low - mean) / deviation)

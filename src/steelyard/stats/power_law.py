@@ -31,14 +31,14 @@ def fit(x: npt.ArrayLike, y: npt.ArrayLike) -> PowerLaw | None:
     The exponent is the median of the slopes between all points, in logs (Theil 1950, Sen 1968): one parameter at which
     a cache overflows does not bend it. It needs three different parameters.
     """
-    at, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if len(np.unique(at)) < FEWEST or (at <= 0).any() or (values <= 0).any():
+    parameters, values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(np.unique(parameters)) < FEWEST or (parameters <= 0).any() or (values <= 0).any():
         return None
-    log_x, log_y = np.log(at), np.log(values)
-    first, second = np.triu_indices(len(at), k=1)
-    apart = log_x[second] != log_x[first]
-    first, second = first[apart], second[apart]
+    log_x, log_y = np.log(parameters), np.log(values)
+    first, second = np.triu_indices(len(parameters), k=1)
+    is_distinct = log_x[second] != log_x[first]
+    first, second = first[is_distinct], second[is_distinct]
     exponent = float(np.median((log_y[second] - log_y[first]) / (log_x[second] - log_x[first])))
     residuals = log_y - exponent * log_x
-    middle = float(np.median(residuals))
-    return PowerLaw(exponent, exp(middle), exp(float(np.abs(residuals - middle).max())) - 1)
+    intercept = float(np.median(residuals))
+    return PowerLaw(exponent, exp(intercept), exp(float(np.abs(residuals - intercept).max())) - 1)

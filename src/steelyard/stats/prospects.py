@@ -24,14 +24,14 @@ _LEVEL = 0.3
 _FEWEST_RANKED = 4
 # As the scores have to learn the noise, this many more pairs are needed than by the normal approximation: of simulated
 # weighings of 1 % in independent normal noise of 1 and 1.5 %, half had ended after 28 and 55 pairs, not 23 and 50.
-_LEARNT_FROM = 4
+_LEARNING_PAIRS = 4
 # Beyond so many pairs the levels of the looks hardly change any more.
-_FAR = 3000
+_FARTHEST_PAIRS = 3000
 # The weight of the curve over all lengths, in pairs of one length.
-_CURVE_COUNTS = 8.0
+_CURVE_WEIGHT_PAIRS = 8.0
 _ROUNDS = 6
 # Degrees of freedom of the Student's t, as in the scores of pairs.
-_TAIL = 3.0
+_FREEDOM = 3.0
 _LEAST = 1e-9
 
 
@@ -49,7 +49,7 @@ def deviation(d: FloatArray) -> float:
 def pairs_to_find(deviation: float, change: float, alpha: float) -> int:
     """The number of pairs at the look by which half of the weighings find a change (log-ratio) in such noise."""
     for pairs, quantile in _looks(alpha):
-        if quantile * deviation <= change * sqrt(pairs - _LEARNT_FROM):
+        if quantile * deviation <= change * sqrt(pairs - _LEARNING_PAIRS):
             return pairs
     return ceil((_looks(alpha)[-1][1] * deviation / change) ** 2)
 
@@ -57,7 +57,7 @@ def pairs_to_find(deviation: float, change: float, alpha: float) -> int:
 @lru_cache(maxsize=4)
 def _looks(alpha: float) -> list[tuple[int, float]]:
     """The pairs of each look, and how many standard errors it requires."""
-    looks = plan_looks(_FAR, ended=False)
+    looks = plan_looks(_FARTHEST_PAIRS, ended=False)
     return [(look.pairs, normal_quantile(nominal_level(looks[: n + 1], alpha))) for n, look in enumerate(looks)]
 
 
@@ -94,12 +94,14 @@ def curve_through(samples: Sequence[Sample]) -> Curve:
     lengths = np.array([sample.seconds for sample in samples])
     roots = np.sqrt([len(sample.differences) for sample in samples])
     columns = np.stack([lengths**-2, 1 / lengths, np.ones(len(samples))], axis=1)
-    scales = np.array([max(float(np.median(np.abs(one.differences))), _LEAST) ** 2 for one in samples])
+    scales = np.array([max(float(np.median(np.abs(sample.differences))), _LEAST) ** 2 for sample in samples])
     solution = np.zeros(3)
     for _ in range(_ROUNDS):
-        found = np.array([_calmed(one.differences, at).mean() for one, at in zip(samples, scales, strict=True)])
+        variances = np.array(
+            [_tempered_squares(sample.differences, scale).mean() for sample, scale in zip(samples, scales, strict=True)]
+        )
         # The error of a variance is proportional to the variance itself, which the fit has to know first.
-        solution = non_negative(columns * (roots / scales)[:, None], found * roots / scales)
+        solution = non_negative(columns * (roots / scales)[:, None], variances * roots / scales)
         scales = np.sqrt(scales * np.maximum(columns @ solution, _LEAST**2))  # half a step, as it may oscillate
     start, noise, phases = map(float, solution)
     return Curve(start, noise, phases)
@@ -118,24 +120,26 @@ class Deviations:
         scales = [_scale(one.differences, self._curve.variance(one.seconds)) for one in ordered]
         self._lengths, self._scales = [log(one.seconds) for one in ordered], list(map(log, scales))
         units = [one.differences / scale for one, scale in zip(ordered, scales, strict=True)]
-        self._of_scale = deviation(np.concatenate(units))
+        self._deviation_per_scale = deviation(np.concatenate(units))
 
     def at(self, seconds: float) -> float:
         """Return the deviation for programs of one length."""
         nearest = min(max(log(seconds), self._lengths[0]), self._lengths[-1])
         further = sqrt(self._curve.variance(seconds) / self._curve.variance(exp(nearest)))
-        return self._of_scale * exp(float(np.interp(nearest, self._lengths, self._scales))) * further
+        return self._deviation_per_scale * exp(float(np.interp(nearest, self._lengths, self._scales))) * further
 
 
-def _scale(d: FloatArray, by_curve: float) -> float:
-    """The scale of a Student's t for d, as if `_CURVE_COUNTS` more differences with the curve's scale were known."""
-    found = by_curve
+def _scale(d: FloatArray, curve_variance: float) -> float:
+    """The scale of a Student's t for d, with `_CURVE_WEIGHT_PAIRS` more differences of the curve's scale."""
+    variance = curve_variance
     for _ in range(_ROUNDS):
-        found = (float(_calmed(d, found).sum()) + _CURVE_COUNTS * by_curve) / (len(d) + _CURVE_COUNTS)
-    return sqrt(found)
+        variance = (float(_tempered_squares(d, variance).sum()) + _CURVE_WEIGHT_PAIRS * curve_variance) / (
+            len(d) + _CURVE_WEIGHT_PAIRS
+        )
+    return sqrt(variance)
 
 
-def _calmed(d: FloatArray, variance: float) -> FloatArray:
+def _tempered_squares(d: FloatArray, variance: float) -> FloatArray:
     """The squares of differences, those far out reduced so that the mean is the squared scale of the t."""
     squares = d**2
-    return np.asarray(squares * (_TAIL + 1) / (_TAIL + squares / variance))
+    return np.asarray(squares * (_FREEDOM + 1) / (_FREEDOM + squares / variance))

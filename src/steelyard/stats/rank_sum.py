@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import NORMAL
-from steelyard.stats.selection import ranked
+from steelyard.stats.selection import value_of_rank
 
 # Up to this many launches a side the null distribution is exact; above, the normal approximation with continuity
 # correction has up to 5 % more in the tail at alpha 0.01, on the safe side (tests/stats/test_rank_sum.py).
@@ -47,7 +47,7 @@ def shift(x: npt.ArrayLike, y: npt.ArrayLike, level: float) -> Shift:
     low, high = np.sort(np.asarray(x, dtype=np.float64)), np.sort(np.asarray(y, dtype=np.float64))
     n, m = len(low), len(high)
     total, outside = n * m, critical_count(n, m, level)
-    difference = _of_all(low, high) if total <= _FORM_ALL_UP_TO else partial(_difference, low, high)
+    difference = _difference_lookup(low, high) if total <= _FORM_ALL_UP_TO else partial(_difference, low, high)
     middle = [difference(rank) for rank in {(total + 1) // 2, total // 2 + 1}]
     return Shift(
         centre=sum(middle) / len(middle),
@@ -84,16 +84,16 @@ def null_cdf(n: int, m: int) -> FloatArray:
     The largest of all n + m values is one of the n with probability n / (n + m), and then lies above all m others
     (Mann and Whitney 1947, eq. 4): sums of positive terms only, so that no digit is lost in the tail.
     """
-    one_less = [np.ones(1) for _ in range(m + 1)]  # of 0 values against 0 ... m
+    previous_row = [np.ones(1) for _ in range(m + 1)]  # of 0 values against 0 ... m
     for i in range(1, n + 1):
         row = [np.ones(1)]
         for j in range(1, m + 1):
             mass = np.zeros(i * j + 1)
-            mass[j:] += i / (i + j) * one_less[j]
+            mass[j:] += i / (i + j) * previous_row[j]
             mass[: i * (j - 1) + 1] += j / (i + j) * row[j - 1]
             row.append(mass)
-        one_less = row
-    return np.cumsum(one_less[m])
+        previous_row = row
+    return np.cumsum(previous_row[m])
 
 
 def lower_tail(n: int, m: int, u: int) -> float:
@@ -126,15 +126,15 @@ def _null_moments(n: int, m: int) -> tuple[float, float]:
 
 def _count(low: FloatArray, high: FloatArray, t: float) -> int:
     """The number of differences <= t, without forming them."""
-    return int(_partners(low, high, t).sum())
+    return int(_partner_counts(low, high, t).sum())
 
 
-def _partners(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.intp]:
+def _partner_counts(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.intp]:
     """For each low value, how many high values lie at most t above it."""
     return np.searchsorted(high, low + t, side="right")
 
 
-def _of_all(low: FloatArray, high: FloatArray) -> Callable[[int], float]:
+def _difference_lookup(low: FloatArray, high: FloatArray) -> Callable[[int], float]:
     """Return a function from a rank (from 1) to that smallest difference; as there are few, all are formed, once."""
     ordered = np.sort(np.subtract.outer(high, low), axis=None)
     return lambda rank: float(ordered[rank - 1])
@@ -144,10 +144,10 @@ def _difference(low: FloatArray, high: FloatArray, rank: int) -> float:
     """The rank-th smallest (from 1) difference."""
 
     def between(bottom: float, top: float) -> FloatArray:
-        start, stop = _partners(low, high, bottom), _partners(low, high, top)
+        start, stop = _partner_counts(low, high, bottom), _partner_counts(low, high, top)
         return np.concatenate([high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)])
 
     n, m = len(low), len(high)
     bottom, top = float(high[0] - low[-1]) - 1.0, float(high[-1] - low[0])
     top += 1e-9 * (1.0 + abs(top))  # sums round: the largest difference must not fall outside
-    return ranked(rank, (bottom, top), n * m, 4 * (n + m), lambda t: _count(low, high, t), between)
+    return value_of_rank(rank, (bottom, top), n * m, 4 * (n + m), lambda t: _count(low, high, t), between)

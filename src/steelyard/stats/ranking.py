@@ -50,11 +50,11 @@ def is_before(one: Standing, other: Standing, margin: float) -> bool:
 
 def ranks(standings: Sequence[Standing], margin: float) -> list[Rank]:
     """The places that each may have; candidates that are not told apart share theirs."""
-    many = len(standings)
+    count = len(standings)
     return [
         Rank(
             1 + sum(is_before(other, one, margin) for other in standings),
-            many - sum(is_before(one, other, margin) for other in standings),
+            count - sum(is_before(one, other, margin) for other in standings),
         )
         for one in standings
     ]

@@ -23,14 +23,14 @@ from steelyard.stats.weighted import Estimate
 
 # The ends are searched at these distances, in half-widths of the interval of this look alone; then more closely, by
 # dividing the distance into parts, for a number of rounds.
-_AWAY = np.geomspace(0.05, 2.5, 14)
+_DISTANCES = np.geomspace(0.05, 2.5, 14)
 _PARTS, _ROUNDS = 5, 2
 _MOST_TIED = 8
 # Looks at less than this share of the pairs hardly ever reject what later ones accept.
-_RECENT = 0.7
+_RECENT_SHARE = 0.7
 # An end is moved out by half of this share of the half-width: four in five are rejected there, and each trial repeats
 # all looks. An end that the test still accepts is moved out by this share, then by twice as much, ...
-_OUTWARD, _MOVES = 0.04, 6
+_OUTWARD_SHARE, _MOST_MOVES = 0.04, 6
 
 
 class Repeated(NamedTuple):
@@ -50,77 +50,97 @@ def estimate(
     ranks: what most averages of two pairs show.
     """
     level = sequential.nominal_level(looks, alpha)
-    around = weighted.estimate(d, levels, level, known)
-    scored = around.centre
-    if sequential.is_described(d, levels, around.centre):
-        lower, upper = interval(d, levels, looks, alpha, around, known)
+    look_estimate = weighted.estimate(d, levels, level, known)
+    scored = look_estimate.centre
+    if sequential.ranks_agree(d, levels, look_estimate.centre):
+        lower, upper = interval(d, levels, looks, alpha, look_estimate, known)
     else:
-        around = by_ranks(d, level)
-        lower, upper = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known]).bounded(around)
-    return Repeated(replace(around, centre=min(max(around.centre, lower), upper), lower=lower, upper=upper), scored)
+        look_estimate = by_ranks(d, level)
+        lower, upper = _Acceptance(d, levels, looks, [Hypothesis(change, alpha) for change in known]).adjusted(
+            look_estimate
+        )
+    return Repeated(
+        replace(look_estimate, centre=min(max(look_estimate.centre, lower), upper), lower=lower, upper=upper), scored
+    )
 
 
 def interval(
-    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, around: Estimate, known: Sequence[float]
+    d: FloatArray,
+    levels: FloatArray,
+    looks: Sequence[Look],
+    alpha: float,
+    look_estimate: Estimate,
+    known: Sequence[float],
 ) -> tuple[float, float]:
     """Return the ends of the hull of the accepted changes, of differences d (n,) at levels (n,).
 
-    `around` has the interval of the newest look alone. The `known` changes have been tested at every look: the interval
-    holds those that are accepted, and ends before any outside them that are rejected.
+    `look_estimate` has the interval of the newest look alone. The `known` changes have been tested at every look: the
+    interval holds those that are accepted, and ends before any outside them that are rejected.
     """
-    half = (around.upper - around.lower) / 2
-    if half == inf:
-        return around.lower, around.upper
-    accept = _Accept(d, levels, looks, [Hypothesis(change, alpha) for change in known])
-    if not half > 0:
-        return accept.bounded(around)
-    away = _AWAY * half
-    grid = np.unique(np.concatenate([around.centre - away, [around.centre], around.centre + away, known, _tied(d)]))
-    accepted = np.flatnonzero(accept(grid))
+    half_width = (look_estimate.upper - look_estimate.lower) / 2
+    if half_width == inf:
+        return look_estimate.lower, look_estimate.upper
+    accepts = _Acceptance(d, levels, looks, [Hypothesis(change, alpha) for change in known])
+    if not half_width > 0:
+        return accepts.adjusted(look_estimate)
+    distances = _DISTANCES * half_width
+    grid = np.unique(
+        np.concatenate(
+            [
+                look_estimate.centre - distances,
+                [look_estimate.centre],
+                look_estimate.centre + distances,
+                known,
+                _tied_differences(d),
+            ]
+        )
+    )
+    accepted = np.flatnonzero(accepts(grid))
     if not len(accepted):
-        return accept.bounded(by_ranks(d, sequential.nominal_level(looks, alpha)))
-    edges = np.concatenate([[grid[0] - half], grid, [grid[-1] + half]])
+        return accepts.adjusted(by_ranks(d, sequential.nominal_level(looks, alpha)))
+    edges = np.concatenate([[grid[0] - half_width], grid, [grid[-1] + half_width]])
     inner, outer = grid[accepted[[0, -1]]], edges[[accepted[0], accepted[-1] + 2]]
     for _ in range(_ROUNDS):
-        inner, outer = _narrowed(accept, inner, outer)
+        inner, outer = _narrow(accepts, inner, outer)
     ends = [
-        _End(float(place), side * half * _OUTWARD, accept.rejected) for place, side in zip(outer, (-1, 1), strict=True)
+        _End(float(edge), side * half_width * _OUTWARD_SHARE, accepts.rejected)
+        for edge, side in zip(outer, (-1, 1), strict=True)
     ]
-    for _ in range(_MOVES):
+    for _ in range(_MOST_MOVES):
         moving = [end for end in ends if not end.is_known]
-        asked = [Hypothesis(end.place, alpha) for end in moving]
-        tests = sequential.tested(d, levels, looks, asked, keep=False) if asked else []
+        hypotheses = [Hypothesis(end.place, alpha) for end in moving]
+        tests = sequential.run_tests(d, levels, looks, hypotheses, keep=False) if hypotheses else []
         for end, test in zip(moving, tests, strict=True):
             end.move(is_rejected=test.rejected)
     return ends[0].place, ends[1].place
 
 
-def _tied(d: FloatArray) -> FloatArray:
+def _tied_differences(d: FloatArray) -> FloatArray:
     """The changes that several differences share to the last digit, the most frequent ones.
 
     Only there do these differences have no sign. So such a change may be accepted where its neighbours on both sides
     are not.
     """
     values, counts = np.unique(d, return_counts=True)
-    several = counts > 1
-    return np.asarray(values[several][np.argsort(-counts[several], kind="stable")[:_MOST_TIED]])
+    is_shared = counts > 1
+    return np.asarray(values[is_shared][np.argsort(-counts[is_shared], kind="stable")[:_MOST_TIED]])
 
 
-class _Accept:
+class _Acceptance:
     """Whether the looks seem to accept changes, by the bounds that they have at the known changes."""
 
     def __init__(self, d: FloatArray, levels: FloatArray, looks: Sequence[Look], known: Sequence[Hypothesis]) -> None:
         self._d, self._levels = d, levels
         known = sorted(known)
-        self._known = np.array([one.change for one in known])
-        tests = sequential.tested(d, levels, looks, known, keep=True)
-        self._is_rejected = np.array([one.rejected for one in tests])
+        self._known = np.array([item.change for item in known])
+        tests = sequential.run_tests(d, levels, looks, known, keep=True)
+        self._is_rejected = np.array([item.rejected for item in tests])
         bounds = sequential.bounds(d, levels, looks, known)
-        recent = _RECENT * looks[-1].pairs
-        self._bounds = [(look.pairs, at) for look, at in zip(looks, bounds, strict=True) if look.pairs >= recent]
+        fewest_pairs = _RECENT_SHARE * looks[-1].pairs
+        self._bounds = [(look.pairs, at) for look, at in zip(looks, bounds, strict=True) if look.pairs >= fewest_pairs]
 
     @property
-    def _held(self) -> FloatArray:
+    def _accepted(self) -> FloatArray:
         return np.asarray(self._known[~self._is_rejected])
 
     @property
@@ -128,30 +148,30 @@ class _Accept:
         """The known changes that are rejected."""
         return np.asarray(self._known[self._is_rejected])
 
-    def bounded(self, found: Estimate) -> tuple[float, float]:
-        """Return the interval of `found`, which is not the test's own, adjusted to agree with it at known changes.
+    def adjusted(self, other: Estimate) -> tuple[float, float]:
+        """Return the interval of `other`, which is not the test's own, adjusted to agree with it at known changes.
 
         It ends before the rejected ones, and reaches to those accepted between them.
         """
-        lowest = max([-inf, *np.nextafter(self.rejected[self.rejected < found.centre], inf)])
-        highest = min([inf, *np.nextafter(self.rejected[self.rejected > found.centre], -inf)])
-        held = self._held[(self._held > lowest) & (self._held < highest)]
-        return float(max(lowest, min([found.lower, *held]))), float(min(highest, max([found.upper, *held])))
+        lowest = max([-inf, *np.nextafter(self.rejected[self.rejected < other.centre], inf)])
+        highest = min([inf, *np.nextafter(self.rejected[self.rejected > other.centre], -inf)])
+        accepted = self._accepted[(self._accepted > lowest) & (self._accepted < highest)]
+        return float(max(lowest, min([other.lower, *accepted]))), float(min(highest, max([other.upper, *accepted])))
 
     def __call__(self, changes: FloatArray) -> BoolArray:
         """Return whether each of the changes, (r,), seems to be accepted; for known changes this is exact."""
         accepted = np.ones(len(changes), dtype=np.bool_)
         for pairs, bounds in self._bounds:
-            at = np.interp(changes, self._known, bounds)
-            accepted &= sequential.sizes(self._d, self._levels, pairs, changes) <= at
-        return np.asarray((accepted | np.isin(changes, self._held)) & ~np.isin(changes, self.rejected))
+            bounds_here = np.interp(changes, self._known, bounds)
+            accepted &= sequential.sum_sizes(self._d, self._levels, pairs, changes) <= bounds_here
+        return np.asarray((accepted | np.isin(changes, self._accepted)) & ~np.isin(changes, self.rejected))
 
 
-def _narrowed(accept: _Accept, inner: FloatArray, outer: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _narrow(accepts: _Acceptance, inner: FloatArray, outer: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return inner and outer places of both ends, (2,) each, closer together: inner ones accepted, outer ones not."""
     shares = np.linspace(0, 1, _PARTS + 1)
     points = inner[:, None] + shares * (outer - inner)[:, None]
-    accepted = accept(points[:, 1:-1].ravel()).reshape(2, -1)
+    accepted = accepts(points[:, 1:-1].ravel()).reshape(2, -1)
     accepted = np.concatenate([np.ones((2, 1), dtype=np.bool_), accepted], axis=1)
     last = accepted.shape[1] - 1 - np.argmax(accepted[:, ::-1], axis=1)
     rows = np.arange(2)

@@ -9,7 +9,7 @@ import numpy as np
 from steelyard.stats.arrays import FloatArray
 
 
-def ranked(
+def value_of_rank(
     rank: int,
     bracket: tuple[float, float],
     total: int,
@@ -23,14 +23,14 @@ def ranked(
     narrowed by counting until at most `few` are left in it, and these are sorted.
     """
     low, high = bracket
-    below, through = 0, total
-    while through - below > few:
+    below, up_to = 0, total
+    while up_to - below > few:
         middle = (low + high) / 2
         if not low < middle < high:
             return high  # thousands of exact ties: the bracket is one value
-        counted = count(middle)
-        if counted >= rank:
-            high, through = middle, counted
+        at_most = count(middle)
+        if at_most >= rank:
+            high, up_to = middle, at_most
         else:
-            low, below = middle, counted
+            low, below = middle, at_most
     return float(np.sort(between(low, high))[rank - below - 1])

@@ -34,20 +34,20 @@ from steelyard.stats.native import WholeScores
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 
 # The most of alpha that the exact tests get.
-_EXACTLY = 2e-4
+_EXACT_ALPHA = 2e-4
 # Only every second look has one: their levels add up, so more of them would cost more than they gain.
-_EXACTLY_EVERY = 2
-# A sum smaller than this many roots of its scores' squares cannot have a p-value of `_EXACTLY` or less.
-_NO_TAIL = 3.0
+_EXACT_LOOK_INTERVAL = 2
+# A sum smaller than this many roots of its scores' squares cannot have a p-value of `_EXACT_ALPHA` or less.
+_LEAST_TAIL_SUM = 3.0
 # The weight of a sum of ranks beside one of scores, and the scores' share of an exact test's level.
-_RANKS_COUNT, _SCORES_SHARE = 0.9, 0.75
-_COUNT = np.array([1.0, _RANKS_COUNT])
+_RANKS_WEIGHT, _SCORES_SHARE = 0.9, 0.75
+_SUM_WEIGHTS = np.array([1.0, _RANKS_WEIGHT])
 # At the change where the scores cancel, the ranks' sum is this many standard deviations from 0 once in a hundred times.
-_FAR_OFF = 2.5
+_FAR_RANK_SUM = 2.5
 # In budgets of more pairs than this, the level at the end hardly affects the interval's width.
-_FAR_END = 20_000
+_FAR_END_PAIRS = 20_000
 # The number of looks whose tests are remembered, so that the next look continues from them.
-_REMEMBERED = 4096
+_MOST_REMEMBERED = 4096
 
 
 class Hypothesis(NamedTuple):
@@ -66,7 +66,7 @@ class Standing(NamedTuple):
     """How many flips the looks so far may drop in all."""
     tests: tuple[joint.Test, ...] = ()
     """The tests of the first looks, worked out only as far as they were needed."""
-    ahead: tuple[WholeScores, ...] = ()
+    untested: tuple[WholeScores, ...] = ()
     """The scores and ranks, (2, pairs) each, of the looks after those: their tests can be worked out from them."""
     exact: float = inf
     """The smallest p-value of the exact tests, each divided by the share of alpha that its look may spend.
@@ -88,35 +88,35 @@ class Result(NamedTuple):
     side: int
 
 
-def tested(
+def run_tests(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis], *, keep: bool
 ) -> list[Result]:
     """Test hypotheses at all of the looks; `keep` remembers how those stand that the next look will test again."""
-    follow = _memory.follow if keep else _follow
+    follow = _memory.follow if keep else _follow_looks
     standings = follow(d, levels, looks, hypotheses)
     return [
-        Result(_is_rejected(one, asked), 0 if one.is_opposed else int(np.sign(one.total)))
-        for one, asked in zip(standings, hypotheses, strict=True)
+        Result(_is_rejected(standing, hypothesis), 0 if standing.is_opposed else int(np.sign(standing.total)))
+        for standing, hypothesis in zip(standings, hypotheses, strict=True)
     ]
 
 
-def _is_rejected(standing: Standing, asked: Hypothesis) -> bool:
-    if asked.change and standing.is_opposed:
+def _is_rejected(standing: Standing, hypothesis: Hypothesis) -> bool:
+    if hypothesis.change and standing.is_opposed:
         return False  # what is far off in half of the launches must not be called `same`
-    by_exact_tests = standing.alone <= asked.alpha or standing.exact <= min(asked.alpha, _EXACTLY)
+    by_exact_tests = standing.alone <= hypothesis.alpha or standing.exact <= min(hypothesis.alpha, _EXACT_ALPHA)
     return standing.is_dropped or by_exact_tests
 
 
-def _follow(
+def _follow_looks(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[Standing]:
     standings = [Standing()] * len(hypotheses)
-    for taken in range(1, len(looks) + 1):
-        standings = _next(d, levels, looks[:taken], hypotheses, standings)
+    for count in range(1, len(looks) + 1):
+        standings = _take_look(d, levels, looks[:count], hypotheses, standings)
     return standings
 
 
-def _next(
+def _take_look(
     d: FloatArray,
     levels: FloatArray,
     looks: Sequence[Look],
@@ -125,30 +125,34 @@ def _next(
 ) -> list[Standing]:
     """Return the standings after the last of the looks, from those before it."""
     n = looks[-1].pairs
-    whole, sums = native.whole(d[:n], levels[:n], np.array([asked.change for asked in hypotheses]))
-    newest = [_standing(both) for both in (sums * _COUNT).tolist()]
-    if _is_alone(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
-        share, alone = looks[0].share, (joint.BEGUN,)
+    whole_scores, sums = native.whole_scores(
+        d[:n], levels[:n], np.array([hypothesis.change for hypothesis in hypotheses])
+    )
+    newest = [_standing_of_sums(pair) for pair in (sums * _SUM_WEIGHTS).tolist()]
+    if _is_only_look(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
+        share, alone = looks[0].share, (joint.NOT_STARTED,)
         return [
-            one._replace(tests=alone, alone=_exact(d[:n], levels[:n], scores, asked.change) / share)
-            for one, scores, asked in zip(newest, whole, hypotheses, strict=True)
+            latest._replace(tests=alone, alone=_exact_p_value(d[:n], levels[:n], scores, hypothesis.change) / share)
+            for latest, scores, hypothesis in zip(newest, whole_scores, hypotheses, strict=True)
         ]
-    share = _share_of_exact(looks)
-    taken = []
-    flips = _flip(standings, whole, looks, hypotheses)
-    for flip, one, scores, asked in zip(flips, newest, whole, hypotheses, strict=True):
+    share = _exact_test_share(looks)
+    standings_now = []
+    flips = _drop_by_flips(standings, whole_scores, looks, hypotheses)
+    for flipped, latest, scores, hypothesis in zip(flips, newest, whole_scores, hypotheses, strict=True):
         # What the flips reject needs no p-value, except "no change", whose p-value is shown.
-        is_asked = share > 0 and not (flip.is_dropped and asked.change)
-        exact = flip.exact
-        if is_asked:
-            is_far = abs(one.total) >= _NO_TAIL * _RANKS_COUNT  # else its p-value cannot be small
-            exact = min(exact, (_exact(d[:n], levels[:n], scores, asked.change) if is_far else 1.0) / share)
-        taken.append(flip._replace(exact=exact, total=one.total, is_opposed=one.is_opposed))
-    return taken
+        needs_exact = share > 0 and not (flipped.is_dropped and hypothesis.change)
+        exact = flipped.exact
+        if needs_exact:
+            is_far = abs(latest.total) >= _LEAST_TAIL_SUM * _RANKS_WEIGHT  # else its p-value cannot be small
+            exact = min(
+                exact, (_exact_p_value(d[:n], levels[:n], scores, hypothesis.change) if is_far else 1.0) / share
+            )
+        standings_now.append(flipped._replace(exact=exact, total=latest.total, is_opposed=latest.is_opposed))
+    return standings_now
 
 
-def _flip(
-    standings: Sequence[Standing], whole: WholeScores, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
+def _drop_by_flips(
+    standings: Sequence[Standing], whole_scores: WholeScores, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[Standing]:
     """Work out whether the last of the looks drops the observed signs, whose whole scores are (r, 2, n).
 
@@ -156,97 +160,101 @@ def _flip(
     the flips shows in most cases. It does if no more flips have such sums than this look alone may drop. Only in
     between does it matter what earlier looks dropped.
     """
-    found = []
-    for before, scores, asked in zip(standings, whole, hypotheses, strict=True):
-        may_drop = units(looks[-1], asked.alpha)
-        standing = before._replace(allowed=before.allowed + may_drop, ahead=(*before.ahead, scores))
-        if may_drop and not standing.is_dropped and joint.at_least_as_large(_flipped(scores)) <= standing.allowed:
-            standing = _flip_all(standing, looks, asked, may_drop)
-        found.append(standing)
-    return found
+    standings_now = []
+    for earlier, scores, hypothesis in zip(standings, whole_scores, hypotheses, strict=True):
+        may_drop = droppable_flips(looks[-1], hypothesis.alpha)
+        standing = earlier._replace(allowed=earlier.allowed + may_drop, untested=(*earlier.untested, scores))
+        if (
+            may_drop
+            and not standing.is_dropped
+            and joint.at_least_as_large(_flipped_scores(scores)) <= standing.allowed
+        ):
+            standing = _drop_by_all_flips(standing, looks, hypothesis, may_drop)
+        standings_now.append(standing)
+    return standings_now
 
 
-def _flip_all(standing: Standing, looks: Sequence[Look], asked: Hypothesis, may_drop: int) -> Standing:
+def _drop_by_all_flips(standing: Standing, looks: Sequence[Look], hypothesis: Hypothesis, may_drop: int) -> Standing:
     """Work out from all flips whether the last of the looks drops the observed signs."""
-    seen = _flipped(standing.ahead[-1])
-    as_large = seen.as_large()
+    flipped = _flipped_scores(standing.untested[-1])
+    as_large = flipped.flips_as_large()
     if as_large <= may_drop:
         return standing._replace(is_dropped=True)
     if as_large > standing.allowed:
         return standing
-    followed = _followed(standing, looks, asked, seen)
+    followed = _with_all_tests(standing, looks, hypothesis, flipped)
     return followed._replace(is_dropped=followed.tests[-1].rejected)
 
 
-def _followed(
-    standing: Standing, looks: Sequence[Look], asked: Hypothesis, newest: joint.Flipped | None = None
+def _with_all_tests(
+    standing: Standing, looks: Sequence[Look], hypothesis: Hypothesis, newest: joint.Flipped | None = None
 ) -> Standing:
     """Return the standing with the tests of all looks; `newest` is what the last look sees, if that is known."""
     tests = list(standing.tests)
-    test = tests[-1] if tests else joint.BEGUN
-    for look, scores in zip(looks[len(tests) :], standing.ahead, strict=True):
-        if may_drop := units(look, asked.alpha):
-            seen = _flipped(scores) if newest is None or look is not looks[-1] else newest
-            test = joint.look(test, seen, may_drop)
+    test = tests[-1] if tests else joint.NOT_STARTED
+    for look, scores in zip(looks[len(tests) :], standing.untested, strict=True):
+        if may_drop := droppable_flips(look, hypothesis.alpha):
+            flipped = _flipped_scores(scores) if newest is None or look is not looks[-1] else newest
+            test = joint.look(test, flipped, may_drop)
         else:
             test = test._replace(bound=inf)
         tests.append(test)
-    return standing._replace(tests=tuple(tests), ahead=())
+    return standing._replace(tests=tuple(tests), untested=())
 
 
-def _is_alone(looks: Sequence[Look]) -> bool:
+def _is_only_look(looks: Sequence[Look]) -> bool:
     """Whether the first look is the only one so far, and ends its budget."""
     return len(looks) == 1 and looks[0].last and not looks[0].share_before
 
 
-def _standing(sums: Sequence[float]) -> Standing:
+def _standing_of_sums(sums: Sequence[float]) -> Standing:
     """Return what the newest sums alone say."""
     smaller, larger = sorted(sums, key=abs)
     return Standing(total=larger, is_opposed=smaller * larger < 0)
 
 
 @lru_cache(maxsize=4096)
-def units(look: Look, alpha: float) -> int:
+def droppable_flips(look: Look, alpha: float) -> int:
     """Return how many flips a look may drop of those that alpha allows, less what goes to the exact tests.
 
     Each flip belongs to the same look whatever alpha is, and a larger alpha allows more flips, so no look may drop
     fewer of them.
     """
-    places = _places()[: int(max(0.0, alpha - _EXACTLY) * joint.FLIPS + 1e-6)]
-    return int(((places >= look.share_before) & (places < look.share)).sum())
+    positions = _even_positions()[: int(max(0.0, alpha - _EXACT_ALPHA) * joint.FLIPS + 1e-6)]
+    return int(((positions >= look.share_before) & (positions < look.share)).sum())
 
 
 @lru_cache(maxsize=1)
-def _places() -> FloatArray:
+def _even_positions() -> FloatArray:
     """Return numbers in [0, 1) of which the first k are spread evenly for any k (van der Corput)."""
-    places = np.zeros(1)
+    positions = np.zeros(1)
     for bit in range(1, joint.BITS + 1):
-        places = np.concatenate([places, places + 0.5**bit])
-    return places
+        positions = np.concatenate([positions, positions + 0.5**bit])
+    return positions
 
 
-def _share_of_exact(looks: Sequence[Look]) -> float:
+def _exact_test_share(looks: Sequence[Look]) -> float:
     """The share of alpha that the last of the looks may spend in an exact test; 0 if it has none."""
-    number = len(looks) - 1
-    if number % _EXACTLY_EVERY and not looks[-1].last:
+    last_index = len(looks) - 1
+    if last_index % _EXACT_LOOK_INTERVAL and not looks[-1].last:
         return 0.0
-    earlier = [look.share for place, look in enumerate(looks[:-1]) if look.last or not place % _EXACTLY_EVERY]
+    earlier = [look.share for index, look in enumerate(looks[:-1]) if look.last or not index % _EXACT_LOOK_INTERVAL]
     return looks[-1].share - (earlier[-1] if earlier else looks[0].share_before)
 
 
-def _exact(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float) -> float:
+def _exact_p_value(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float) -> float:
     """Return the exact p-value of a change from scores and ranks together; `whole` are these in whole units, (2, n)."""
     if len(d) <= joint.BITS + 1:
-        return joint.p_value(_flipped(whole))
-    asked = np.array([change])
-    both = np.concatenate([native.signed_scores(d, levels, asked), native.signed_ranks(d, asked)])
-    by_scores, by_ranks = sign_flip.p_values(both).tolist()
+        return joint.p_value(_flipped_scores(whole))
+    changes = np.array([change])
+    signed = np.concatenate([native.signed_scores(d, levels, changes), native.signed_ranks(d, changes)])
+    by_scores, by_ranks = sign_flip.p_values(signed).tolist()
     return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
 
 
-def _flipped(whole: WholeScores) -> joint.Flipped:
+def _flipped_scores(whole: WholeScores) -> joint.Flipped:
     """Flip signed scores and signed ranks in whole units, (2, n)."""
-    return joint.Flipped(whole, _RANKS_COUNT)
+    return joint.Flipped(whole, _RANKS_WEIGHT)
 
 
 class _Memory:
@@ -264,23 +272,23 @@ class _Memory:
         missing: list[dict[Hypothesis, Standing]] = []
         standings = [Standing()] * len(hypotheses)
         for look in reversed(looks):
-            known = self._at((_digest(d[: look.pairs], levels[: look.pairs]), looks[0], look))
-            if all(asked in known for asked in hypotheses):
-                standings = [known[asked] for asked in hypotheses]
+            remembered = self._remembered((_digest(d[: look.pairs], levels[: look.pairs]), looks[0], look))
+            if all(hypothesis in remembered for hypothesis in hypotheses):
+                standings = [remembered[hypothesis] for hypothesis in hypotheses]
                 break
-            missing.append(known)
+            missing.append(remembered)
         while missing:
-            taken = len(looks) - len(missing) + 1
-            standings = _next(d, levels, looks[:taken], hypotheses, standings)
+            count = len(looks) - len(missing) + 1
+            standings = _take_look(d, levels, looks[:count], hypotheses, standings)
             missing.pop().update(zip(hypotheses, standings, strict=True))
         return standings
 
-    def _at(self, place: tuple[bytes, Look, Look]) -> dict[Hypothesis, Standing]:
-        known = self._standings.setdefault(place, {})
-        self._standings.move_to_end(place)
-        if len(self._standings) > _REMEMBERED:
+    def _remembered(self, key: tuple[bytes, Look, Look]) -> dict[Hypothesis, Standing]:
+        remembered = self._standings.setdefault(key, {})
+        self._standings.move_to_end(key)
+        if len(self._standings) > _MOST_REMEMBERED:
             self._standings.popitem(last=False)
-        return known
+        return remembered
 
 
 _memory = _Memory()
@@ -293,26 +301,34 @@ def _digest(d: FloatArray, levels: FloatArray) -> bytes:
 def bounds(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], hypotheses: Sequence[Hypothesis]
 ) -> list[list[float]]:
-    """Return for each look and hypothesis about the size of a sum (see `sizes`) beyond which the look rejects it."""
-    found = []
+    """Return for each look and hypothesis about the size of a sum (`sum_sizes`) beyond which the look rejects it."""
+    bounds_by_look = []
     standings = _memory.follow(d, levels, looks, hypotheses)
-    followed = [_followed(one, looks, asked).tests for one, asked in zip(standings, hypotheses, strict=True)]
-    for taken in range(1, len(looks) + 1):
-        share = _share_of_exact(looks[:taken])
-        most = 1.0 if _is_alone(looks[:taken]) else _EXACTLY
-        exact = [normal_quantile(share * min(asked.alpha, most)) if share else inf for asked in hypotheses]
-        found.append([min(tests[taken - 1].bound, also) for tests, also in zip(followed, exact, strict=True)])
-    return found
+    tests_by_hypothesis = [
+        _with_all_tests(standing, looks, hypothesis).tests
+        for standing, hypothesis in zip(standings, hypotheses, strict=True)
+    ]
+    for count in range(1, len(looks) + 1):
+        share = _exact_test_share(looks[:count])
+        cap = 1.0 if _is_only_look(looks[:count]) else _EXACT_ALPHA
+        exact = [normal_quantile(share * min(hypothesis.alpha, cap)) if share else inf for hypothesis in hypotheses]
+        bounds_by_look.append(
+            [
+                min(tests[count - 1].bound, exact_bound)
+                for tests, exact_bound in zip(tests_by_hypothesis, exact, strict=True)
+            ]
+        )
+    return bounds_by_look
 
 
-def is_described(d: FloatArray, levels: FloatArray, change: float) -> bool:
+def ranks_agree(d: FloatArray, levels: FloatArray, change: float) -> bool:
     """Whether the change at which the scores cancel describes the ranks of all pairs about as well."""
-    return abs(float(native.sums_by_root(d, levels, np.array([change]))[0, 1]) * _RANKS_COUNT) < _FAR_OFF
+    return abs(float(native.sums_by_root(d, levels, np.array([change]))[0, 1]) * _RANKS_WEIGHT) < _FAR_RANK_SUM
 
 
-def sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: FloatArray) -> FloatArray:
+def sum_sizes(d: FloatArray, levels: FloatArray, pairs: int, changes: FloatArray) -> FloatArray:
     """Return the size of the larger sum of the first pairs, over the root of its squares, (r,) for changes (r,)."""
-    return np.asarray(np.abs(native.sums_by_root(d[:pairs], levels[:pairs], changes) * _COUNT).max(axis=1))
+    return np.asarray(np.abs(native.sums_by_root(d[:pairs], levels[:pairs], changes) * _SUM_WEIGHTS).max(axis=1))
 
 
 def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, *, roughly: bool) -> float:
@@ -321,41 +337,43 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
     With `roughly` it is always approximate, but at most `alpha` exactly if `alpha` rejects.
     """
     standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
-    if standing.exact <= _EXACTLY or _is_alone(looks):
+    if standing.exact <= _EXACT_ALPHA or _is_only_look(looks):
         return min(1.0, standing.exact, standing.alone)
     is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
         level = nominal_level(looks, alpha)  # 0 where a weighing goes on with nothing left to spend
-        about = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / level) if level > 0 else 1.0
-        return min(about, alpha) if is_rejected else max(about, float(np.nextafter(alpha, 1.0)))
+        approximate = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / level) if level > 0 else 1.0
+        return min(approximate, alpha) if is_rejected else max(approximate, float(np.nextafter(alpha, 1.0)))
     if not standing.is_dropped:
         return standing.alone
-    return min(standing.alone, _least_alpha(d, levels, looks[1:] if _is_alone(looks[:1]) else looks, alpha))
+    return min(standing.alone, _least_alpha(d, levels, looks[1:] if _is_only_look(looks[:1]) else looks, alpha))
 
 
 def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:
     """Return the smallest alpha with which these looks drop the observed signs, as they do with `alpha`."""
     no_change = np.zeros(1)
-    seen = [_flipped(native.whole(d[: look.pairs], levels[: look.pairs], no_change)[0][0]) for look in looks]
-    as_large = [one.as_large() for one in seen]
-    low, high = 0, int((alpha - _EXACTLY) * joint.FLIPS + 1e-6)
+    flipped = [
+        _flipped_scores(native.whole_scores(d[: look.pairs], levels[: look.pairs], no_change)[0][0]) for look in looks
+    ]
+    as_large = [scores.flips_as_large() for scores in flipped]
+    low, high = 0, int((alpha - _EXACT_ALPHA) * joint.FLIPS + 1e-6)
     while high - low > 1:
         middle = (low + high) // 2
-        may_drop = [units(look, middle / joint.FLIPS + _EXACTLY) for look in looks]
-        low, high = (low, middle) if _are_dropped(seen, as_large, may_drop) else (middle, high)
-    return high / joint.FLIPS + _EXACTLY
+        may_drop = [droppable_flips(look, middle / joint.FLIPS + _EXACT_ALPHA) for look in looks]
+        low, high = (low, middle) if _are_dropped(flipped, as_large, may_drop) else (middle, high)
+    return high / joint.FLIPS + _EXACT_ALPHA
 
 
-def _are_dropped(seen: Sequence[joint.Flipped], as_large: Sequence[int], may_drop: Sequence[int]) -> bool:
+def _are_dropped(flipped: Sequence[joint.Flipped], as_large: Sequence[int], may_drop: Sequence[int]) -> bool:
     """Whether looks that may drop so many flips each drop the observed signs; `as_large` flips have sums as large."""
-    if any(many <= most for many, most in zip(as_large, may_drop, strict=True)):
+    if any(larger <= limit for larger, limit in zip(as_large, may_drop, strict=True)):
         return True
     allowed = list(accumulate(may_drop))
-    if all(many > most for many, most in zip(as_large, allowed, strict=True)):
+    if all(larger > limit for larger, limit in zip(as_large, allowed, strict=True)):
         return False
-    test = joint.BEGUN
-    for one, most in zip(seen, may_drop, strict=True):
-        test = joint.look(test, one, most)
+    test = joint.NOT_STARTED
+    for scores, limit in zip(flipped, may_drop, strict=True):
+        test = joint.look(test, scores, limit)
     return test.rejected
 
 
@@ -364,17 +382,17 @@ def nominal_level(looks: Sequence[Look], alpha: float) -> float:
 
     For uses that need no exact level: how wide an interval should be, what a later look would find.
     """
-    if _is_alone(looks):
+    if _is_only_look(looks):
         return looks[0].share * alpha * (1.0 if looks[0].pairs <= joint.BITS + 1 else _SCORES_SHARE)
-    bound = _typical(tuple(looks), alpha).bound
+    bound = _typical_test(tuple(looks), alpha).bound
     by_flips = 2 * NORMAL.cdf(-bound) if bound < inf else 0.0
-    return max(by_flips, (looks[-1].share - looks[-1].share_before) * min(alpha, _EXACTLY))
+    return max(by_flips, (looks[-1].share - looks[-1].share_before) * min(alpha, _EXACT_ALPHA))
 
 
 @lru_cache(maxsize=1024)
-def _typical(looks: tuple[Look, ...], alpha: float) -> joint.Test:
-    test = _typical(looks[:-1], alpha) if len(looks) > 1 else joint.BEGUN
-    return joint.look(test, _typical_sums(looks[-1].pairs), units(looks[-1], alpha))
+def _typical_test(looks: tuple[Look, ...], alpha: float) -> joint.Test:
+    test = _typical_test(looks[:-1], alpha) if len(looks) > 1 else joint.NOT_STARTED
+    return joint.look(test, _typical_sums(looks[-1].pairs), droppable_flips(looks[-1], alpha))
 
 
 @lru_cache(maxsize=4)
@@ -391,6 +409,6 @@ def level_at_end(pairs: int, alpha: float, budgets: Budgets = ONE_BUDGET) -> flo
     It is the level of a budget that ends at the size of a look, so that it is worked out once although the budget
     changes from pair to pair, and quickly however long the budget is.
     """
-    most = max(min(pairs, _FAR_END), budgets.ended or 0)
+    most = max(min(pairs, _FAR_END_PAIRS), budgets.ended or 0)
     size = next(size for size in look_sizes() if size >= most)
     return nominal_level(plan_looks(size, ended=True, budgets=budgets), alpha)

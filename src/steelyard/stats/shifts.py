@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 # Rank sums that are not all equal differ by at least half a rank: by half a thousandth of a million shifts.
-_SAME = 1e-4
+_LEAST_DEVIATION = 1e-4
 
 
 def chances_of_higher(marked: npt.ArrayLike, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -31,9 +31,9 @@ def chances_of_higher(marked: npt.ArrayLike, values: npt.ArrayLike) -> npt.NDArr
     # The rank sums at all shifts, by the convolution theorem; their rounding errors are smaller than half a rank.
     sums = np.fft.irfft(np.conj(np.fft.rfft(marks)) * np.fft.rfft(ranks), marks.shape[1])
     deviations = sums.std(axis=1, keepdims=True)
-    varies = deviations[:, 0] > _SAME
-    if varies.any():
-        deviations = deviations[varies]
-        scaled = (sums[varies] - sums[varies].mean(axis=1, keepdims=True)) / deviations
-        chances[varies] = (scaled.max(axis=0) > scaled[:, :1] - 0.25 / deviations).mean(axis=1)
+    is_varying = deviations[:, 0] > _LEAST_DEVIATION
+    if is_varying.any():
+        deviations = deviations[is_varying]
+        standardised = (sums[is_varying] - sums[is_varying].mean(axis=1, keepdims=True)) / deviations
+        chances[is_varying] = (standardised.max(axis=0) > standardised[:, :1] - 0.25 / deviations).mean(axis=1)
     return chances

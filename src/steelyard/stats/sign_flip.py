@@ -20,14 +20,14 @@ from steelyard.stats.quantiles import normal_quantile
 UNITS, _MANY = 63, 400
 # By Hoeffding's inequality a sum is further out than this many standard deviations once in 10^15 times; rarer sums
 # cannot be told apart in double precision.
-_FURTHEST, _RAREST = 8.5, 1e-15
+_FURTHEST, _LEAST_TAIL = 8.5, 1e-15
 # A sum nearer to 0 than this part of the normal distribution's quantile is taken as not rejected.
-_NEAR = 0.8
+_NEAR_SHARE = 0.8
 # Frequencies times hypotheses at once: 64 MiB of numbers.
-_AT_ONCE = 1 << 23
+_CELLS_AT_ONCE = 1 << 23
 
 
-def rarest(n: int) -> float:
+def least_p_value(n: int) -> float:
     """The least two-sided p-value that n differences, none of them 0, can have."""
     return float(2.0 ** (1 - min(n, 1000)))
 
@@ -37,7 +37,7 @@ def p_values(signed: FloatArray) -> FloatArray:
 
     A score of 0 has no sign, and so no part in the test.
     """
-    scores, totals = _rounded(signed)
+    scores, totals = _round_to_units(signed)
     return _p_values(totals, scores)
 
 
@@ -47,16 +47,16 @@ def rejects(signed: FloatArray, level: float) -> BoolArray:
     Only p-values that may be on either side of the level are worked out. Where a few scores outweigh all others it
     rejects too rarely, as sums that far out are rarer than normal ones: that can only widen an interval.
     """
-    scores, totals = _rounded(signed)
+    scores, totals = _round_to_units(signed)
     deviations = np.abs(totals) / np.maximum(np.sqrt((scores**2).sum(axis=1)), 1)
     rejected = deviations > sqrt(2 * log(2 / level))  # which are certainly rarer, by Hoeffding's inequality
-    open_ones = np.flatnonzero((deviations > _NEAR * normal_quantile(level)) & ~rejected)
-    if len(open_ones):
-        rejected[open_ones] = _p_values(totals[open_ones], scores[open_ones]) <= level
+    undecided = np.flatnonzero((deviations > _NEAR_SHARE * normal_quantile(level)) & ~rejected)
+    if len(undecided):
+        rejected[undecided] = _p_values(totals[undecided], scores[undecided]) <= level
     return np.asarray(rejected)
 
 
-def _rounded(signed: FloatArray) -> tuple[IntArray, IntArray]:
+def _round_to_units(signed: FloatArray) -> tuple[IntArray, IntArray]:
     """The scores in whole units, (r, n), and their signed sums, (r,)."""
     sizes = np.abs(signed)
     units = UNITS if signed.shape[1] <= _MANY else UNITS // 2
@@ -73,9 +73,9 @@ def _p_values(totals: IntArray, scores: IntArray) -> FloatArray:
 def tails(totals: IntArray, scores: IntArray) -> FloatArray:
     """P(sum of +-scores >= total), (r,), for scores (r, n) of 0 to `UNITS` and totals (r,) that such sums can be."""
     period = _period(scores)
-    rows = max(1, _AT_ONCE // period)
+    rows = max(1, _CELLS_AT_ONCE // period)
     parts = [_tails(totals[row : row + rows], scores[row : row + rows], period) for row in range(0, len(totals), rows)]
-    least = np.maximum(0.5 ** np.minimum((scores > 0).sum(axis=1), 1000), _RAREST)
+    least = np.maximum(0.5 ** np.minimum((scores > 0).sum(axis=1), 1000), _LEAST_TAIL)
     return np.asarray(np.maximum(np.concatenate(parts), least))
 
 

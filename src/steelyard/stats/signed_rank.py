@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import NORMAL, normal_quantile
-from steelyard.stats.selection import ranked
+from steelyard.stats.selection import value_of_rank
 
 # Up to here the null distribution is exact. Above, the normal approximation with continuity correction differs from it
 # by a few percent of the tail, on the safe side (tests/stats/test_signed_rank.py).
@@ -37,9 +37,9 @@ def null_cdf(n: int) -> FloatArray:
     mass = np.zeros(n * (n + 1) // 2 + 1)
     mass[0] = 1.0
     for rank in range(1, n + 1):
-        before, now = rank * (rank - 1) // 2 + 1, rank * (rank + 1) // 2 + 1  # values that the first ranks can sum to
-        mass[rank:now] += mass[:before].copy()
-        mass[:now] *= 0.5
+        before, after = rank * (rank - 1) // 2 + 1, rank * (rank + 1) // 2 + 1  # values that the first ranks can sum to
+        mass[rank:after] += mass[:before].copy()
+        mass[:after] *= 0.5
     return np.cumsum(mass)
 
 
@@ -96,12 +96,12 @@ def estimate(d: npt.ArrayLike, level: float) -> Estimate:
     ordered = np.sort(np.asarray(d, dtype=np.float64))
     n = len(ordered)
     total, outside = n * (n + 1) // 2, critical_count(n, level)
-    middle = sorted({(total + 1) // 2, total // 2 + 1})
-    ends = [outside + 1, total - outside] if outside >= 0 else []
-    found = walsh_averages(ordered, [*middle, *ends])
-    lower, upper = found[len(middle) :] or (-inf, inf)
+    middle_ranks = sorted({(total + 1) // 2, total // 2 + 1})
+    end_ranks = [outside + 1, total - outside] if outside >= 0 else []
+    averages = walsh_averages(ordered, [*middle_ranks, *end_ranks])
+    lower, upper = averages[len(middle_ranks) :] or (-inf, inf)
     return Estimate(
-        centre=sum(found[: len(middle)]) / len(middle),
+        centre=sum(averages[: len(middle_ranks)]) / len(middle_ranks),
         lower=lower,
         upper=upper,
         n=n,
@@ -121,9 +121,9 @@ def walsh_averages(ordered: FloatArray, ranks: Sequence[int]) -> list[float]:
     n = len(ordered)
     if n <= _FORM_ALL_UP_TO:
         rows, columns = _upper_triangle(n)
-        places = [rank - 1 for rank in ranks]
-        formed = np.partition((ordered[rows] + ordered[columns]) / 2, places)
-        return [float(formed[place]) for place in places]
+        positions = [rank - 1 for rank in ranks]
+        averages = np.partition((ordered[rows] + ordered[columns]) / 2, positions)
+        return [float(averages[place]) for place in positions]
     return [_select_walsh(ordered, rank) for rank in ranks]
 
 
@@ -155,4 +155,4 @@ def _select_walsh(ordered: FloatArray, rank: int) -> float:
         return np.concatenate([(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)])
 
     bracket = (float(ordered[0]) - 1.0, float(ordered[-1]))
-    return ranked(rank, bracket, comb(n + 1, 2), 4 * n, lambda t: _count_walsh(ordered, t), between)
+    return value_of_rank(rank, bracket, comb(n + 1, 2), 4 * n, lambda t: _count_walsh(ordered, t), between)

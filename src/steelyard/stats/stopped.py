@@ -32,25 +32,25 @@ from steelyard.stats.weighted import Estimate
 _FLIPS, _HALVINGS = 4096, 10
 _HALF = 0.5
 # By chance, this many pairs all lie on one side with a probability of 2^-63: below any share of alpha.
-_MANY = 64
+_PAIRS_SURE_TO_STOP = 64
 
 
 def median_unbiased(
-    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, found: Estimate, bound: float
+    d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float, estimate: Estimate, bound: float
 ) -> float:
-    """Return the median-unbiased change of a weighing that stopped with the estimate `found`, beyond the margin.
+    """Return the median-unbiased change of a weighing that stopped with the estimate `estimate`, beyond the margin.
 
     It lies between `bound`, the margin, and that estimate. All are log-ratios; d and levels, (n,), are those of the
     last of the looks, the one that found a change.
     """
-    if found.centre < 0:
-        mirrored = replace(found, centre=-found.centre, lower=-found.upper, upper=-found.lower)
+    if estimate.centre < 0:
+        mirrored = replace(estimate, centre=-estimate.centre, lower=-estimate.upper, upper=-estimate.lower)
         return -median_unbiased(-d, levels, looks, alpha, mirrored, bound)
-    paths = _paths(d, levels, looks, found) if len(looks) > 1 else None
-    if paths is None or found.centre <= bound:
-        return found.centre
-    nominal = [sequential.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
-    bounds = np.array([normal_quantile(level) for level in nominal])
+    paths = _paths(d, levels, looks, estimate) if len(looks) > 1 else None
+    if paths is None or estimate.centre <= bound:
+        return estimate.centre
+    levels_of_looks = [sequential.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
+    bounds = np.array([normal_quantile(level) for level in levels_of_looks])
     # A change enlarges the scores that "no change" is tested with: hardly where it is small, as scores are bounded,
     # and more the nearer the bound is to the most that all pairs together can reach. By brute force it is about this
     # much.
@@ -58,8 +58,8 @@ def median_unbiased(
     reach = paths.spread * bounds / np.sqrt(np.maximum(1 - most**2, 1e-9))
     can_stop = [_can_stop(tuple(looks[: number + 1]), alpha) for number in range(len(looks))]
     stop_at = np.where(can_stop, reach, np.inf)
-    stop_at[-1] = found.centre
-    low, high = bound, found.centre
+    stop_at[-1] = estimate.centre
+    low, high = bound, estimate.centre
     # Weighings that end below, and would have come out above later, are too rare to matter. Where a look finds less
     # than the margin, half of all weighings with that change come out above it there, whether they stop at once or not.
     for _ in range(_HALVINGS):
@@ -67,16 +67,18 @@ def median_unbiased(
         above = (middle + paths.errors >= stop_at[:, None]).any(axis=0)
         too_high = above.mean() > _HALF
         low, high = (low, middle) if too_high else (middle, high)
-    return max((low + high) / 2, found.centre - found.standard_error)
+    return max((low + high) / 2, estimate.centre - estimate.standard_error)
 
 
 @lru_cache(maxsize=1024)
 def _can_stop(looks: tuple[Look, ...], alpha: float) -> bool:
     """Whether the last of the looks finds a change that every pair shows; with many pairs it always does."""
     pairs = looks[-1].pairs
-    if pairs > _MANY:
+    if pairs > _PAIRS_SURE_TO_STOP:
         return True
-    return sequential.tested(np.ones(pairs), np.zeros(pairs), looks, [Hypothesis(0.0, alpha)], keep=False)[0].rejected
+    return sequential.run_tests(np.ones(pairs), np.zeros(pairs), looks, [Hypothesis(0.0, alpha)], keep=False)[
+        0
+    ].rejected
 
 
 class _Paths(NamedTuple):
@@ -88,27 +90,27 @@ class _Paths(NamedTuple):
     """The standard deviation of the errors, shape (looks,)."""
 
 
-def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], found: Estimate) -> _Paths | None:
+def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], estimate: Estimate) -> _Paths | None:
     """Return the paths; None where the scores have no slope, as where nearly all differences are equal."""
-    step = found.standard_error
+    step = estimate.standard_error
     if not step > 0:
         return None
-    scored = weighted.signed_scores(d, levels, [found.centre - step, found.centre, found.centre + step])
-    whole = native.units(scored[1])
-    unit = float(np.abs(scored[1]).sum() / np.abs(whole).sum(dtype=np.int64))
-    squares = np.cumsum(whole.astype(np.float64) ** 2)[[look.pairs - 1 for look in looks]]
+    scored = weighted.signed_scores(d, levels, [estimate.centre - step, estimate.centre, estimate.centre + step])
+    whole_scores = native.whole_units(scored[1])
+    unit = float(np.abs(scored[1]).sum() / np.abs(whole_scores).sum(dtype=np.int64))
+    squares = np.cumsum(whole_scores.astype(np.float64) ** 2)[[look.pairs - 1 for look in looks]]
     # How fast the sum falls as the change rises: at every look in proportion to the sum of the squared scores so far,
     # which is the sum's variance and, up to a factor, its information.
     slope = float(scored[0].sum() - scored[2].sum()) / (2 * step * unit) * squares / squares[-1]
     if not slope[0] > 0:
         return None
-    sums = np.stack([joint.sums(whole[: look.pairs])[_chosen()] for look in looks])
+    sums = np.stack([joint.sums(whole_scores[: look.pairs])[_random_flips()] for look in looks])
     # No flip turns the sign of the first pair, but the opposite sums do; without them its error would be in each path.
     sums = np.concatenate([sums, -sums], axis=1)
     return _Paths(sums / slope[:, None], np.sqrt(squares) / slope)
 
 
 @lru_cache(maxsize=1)
-def _chosen() -> npt.NDArray[np.int64]:
+def _random_flips() -> npt.NDArray[np.int64]:
     """Return flips chosen at random, so that they are unrelated to each other."""
     return np.random.default_rng(1).choice(joint.FLIPS, _FLIPS // 2, replace=False)

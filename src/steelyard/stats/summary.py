@@ -38,12 +38,12 @@ def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArr
     medians, spreads = np.empty(len(lengths)), np.empty(len(lengths))
     starts = np.cumsum(lengths) - lengths
     for length in set(lengths.tolist()):  # numpy.unique would import masked arrays
-        alike = np.flatnonzero(lengths == length)
-        is_all = len(alike) == len(lengths)
-        table = values.reshape(-1, length) if is_all else values[starts[alike, None] + np.arange(length)]
+        indices = np.flatnonzero(lengths == length)
+        is_all = len(indices) == len(lengths)
+        table = values.reshape(-1, length) if is_all else values[starts[indices, None] + np.arange(length)]
         ordered = np.sort(table, axis=1)
-        low, medians[alike], high = (_quantile(ordered, share) for share in (0.25, 0.5, 0.75))
-        spreads[alike] = (high - low) / _QUARTILES_APART
+        low, medians[indices], high = (_quantile(ordered, share) for share in (0.25, 0.5, 0.75))
+        spreads[indices] = (high - low) / _QUARTILES_APART
     with np.errstate(over="ignore"):
         return medians, np.divide(spreads, medians, out=np.zeros_like(spreads), where=medians != 0)
 
@@ -64,9 +64,9 @@ def _quantile(ordered: FloatArray, share: float) -> FloatArray:
     """The quantile of each row of sorted values, interpolated exactly as numpy.percentile does, to the last bit."""
     position = share * (ordered.shape[1] - 1)
     below = int(position)
-    part = position - below
+    fraction = position - below
     low, high = ordered[:, below], ordered[:, min(below + 1, ordered.shape[1] - 1)]
-    return np.asarray(low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part))
+    return np.asarray(low + (high - low) * fraction if fraction < 0.5 else high - (high - low) * (1 - fraction))
 
 
 def row_medians(table: FloatArray) -> FloatArray:

@@ -44,8 +44,8 @@ def swing(series: Sequence[FloatArray], generator: np.random.Generator) -> Swing
     def of_quarters(sizes: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(quarters, sizes, minlength=_QUARTERS) / counts / sizes.mean())
 
-    found = of_quarters(sizes)
+    observed = of_quarters(sizes)
     shuffled = (np.concatenate([generator.permutation(one) for one in series]) for _ in range(_SHUFFLES))
-    if np.ptp(np.log1p(found)) <= max(np.ptp(np.log1p(of_quarters(one))) for one in shuffled):
+    if np.ptp(np.log1p(observed)) <= max(np.ptp(np.log1p(of_quarters(one))) for one in shuffled):
         return Swing()
-    return Swing(float(found.min()), float(found.max()))
+    return Swing(float(observed.min()), float(observed.max()))

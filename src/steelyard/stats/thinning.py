@@ -37,10 +37,10 @@ def scattered(values: npt.ArrayLike, most: int) -> IntArray:
     count = np.size(values)
     if count <= most:
         return np.arange(count)
-    return np.unique(np.concatenate([extremes(values, most // 2), evenly(count, most // 2)]))
+    return np.unique(np.concatenate([extremes(values, most // 2), evenly_spaced(count, most // 2)]))
 
 
-def evenly(count: int, most: int) -> IntArray:
+def evenly_spaced(count: int, most: int) -> IntArray:
     """Places of at most `most` >= 2 of `count` values, evenly apart, the first and the last among them."""
     if count <= most:
         return np.arange(count)

@@ -27,7 +27,7 @@ from steelyard.stats.summary import row_medians
 from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, verdict_of
 
 # Blocks of a run: few enough for a block to be long, enough for a quantile that is not absurd (t(7) is 3.5 at 0.01).
-MOST_BLOCKS, FEWEST_BLOCKS, A_BLOCK = 12, 8, 5
+MOST_BLOCKS, FEWEST_BLOCKS, LAUNCHES_PER_BLOCK = 12, 8, 5
 FEWEST_LAUNCHES = 2 * FEWEST_BLOCKS
 # Shorter runs decide nothing: with a drift of 5 % that turns in 0.6 s and the floor below, runs of 0.3 s gave 10 %
 # false alarms, of 0.7 s 3 %, of 1.3 s 1.5 %, and of 2.6 s none in 200.
@@ -82,18 +82,20 @@ def judge_unpaired(
     little may cross a tick, here they can also create a change of that size.
     """
     floor = floor_for(min(baseline.seconds, candidate.seconds))
-    enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS
-    seen, block_spreads, allowance = _widening(baseline.logs, candidate.logs, floor if enough else inf, alpha)
-    lower, upper, waiting = seen.lower - allowance, seen.upper + allowance, False
+    is_long_enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS
+    plain_shift, block_spreads, allowance = _shift_with_allowance(
+        baseline.logs, candidate.logs, floor if is_long_enough else inf, alpha
+    )
+    lower, upper, waiting = plain_shift.lower - allowance, plain_shift.upper + allowance, False
     if baseline.unwaited is not None and candidate.unwaited is not None:
         # Waits are caused by other programs: the rest, without them, has to show the change as well.
-        rest, _, rest_allowance = _widening(baseline.unwaited, candidate.unwaited, floor, alpha)
+        rest, _, rest_allowance = _shift_with_allowance(baseline.unwaited, candidate.unwaited, floor, alpha)
         rest_lower, rest_upper = rest.lower - rest_allowance, rest.upper + rest_allowance
         waiting = excludes_no_change((lower, upper)) and not excludes_no_change((rest_lower, rest_upper))
         lower, upper = min(lower, rest_lower), max(upper, rest_upper)
     lower, upper = lower - quantisation, upper + quantisation
-    found = verdict_of(seen.centre, (lower, upper), margin)
-    return UnpairedJudgement(found, seen, block_spreads, floor, allowance, quantisation, lower, upper, waiting)
+    verdict = verdict_of(plain_shift.centre, (lower, upper), margin)
+    return UnpairedJudgement(verdict, plain_shift, block_spreads, floor, allowance, quantisation, lower, upper, waiting)
 
 
 def resolution(judgement: UnpairedJudgement, margin: float) -> float:
@@ -120,14 +122,14 @@ def between_block_spread(logs: FloatArray, blocks: int) -> float:
     return float(medians.std(ddof=1))
 
 
-def _widening(
+def _shift_with_allowance(
     baseline: FloatArray, candidate: FloatArray, floor: float, alpha: float
 ) -> tuple[Shift, tuple[float, float], float]:
-    seen = shift(baseline, candidate, alpha)
+    plain_shift = shift(baseline, candidate, alpha)
     fewest = min(len(baseline), len(candidate))
     if fewest < FEWEST_LAUNCHES:
-        return seen, (0.0, 0.0), inf
-    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, fewest // A_BLOCK))
+        return plain_shift, (0.0, 0.0), inf
+    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, fewest // LAUNCHES_PER_BLOCK))
     block_spreads = between_block_spread(baseline, blocks), between_block_spread(candidate, blocks)
     estimated = sqrt(2) * student_quantile(blocks - 1, alpha) * max(block_spreads)
-    return seen, block_spreads, max(estimated, least_allowance(floor, alpha))
+    return plain_shift, block_spreads, max(estimated, least_allowance(floor, alpha))

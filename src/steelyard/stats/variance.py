@@ -39,16 +39,16 @@ def components(layouts: Sequence[Sequence[FloatArray]]) -> Components:
     means = [np.array([launch.mean() for launch in layout]) for layout in layouts]
     launch_and_sample, _ = _pooled(means)
     launch = max(0.0, launch_and_sample - within)
-    return Components(between(means)[0], launch, sample)
+    return Components(variance_between(means)[0], launch, sample)
 
 
-def between(groups: Sequence[FloatArray]) -> tuple[float, float]:
+def variance_between(groups: Sequence[FloatArray]) -> tuple[float, float]:
     """The variance of the groups' true means, and what noise within groups adds to it: their sum is observed."""
     if len(groups) < 2:
         return 0.0, 0.0
     _, added = _pooled(groups)
-    seen = float(np.var([group.mean() for group in groups], ddof=1))
-    return max(0.0, seen - added), min(seen, added)
+    observed = float(np.var([group.mean() for group in groups], ddof=1))
+    return max(0.0, observed - added), min(observed, added)
 
 
 def _pooled(groups: Sequence[FloatArray]) -> tuple[float, float]:
@@ -60,7 +60,7 @@ def _pooled(groups: Sequence[FloatArray]) -> tuple[float, float]:
     return variance, variance * float(np.mean([1 / len(group) for group in groups]))
 
 
-def p_of_layouts(values: FloatArray, layouts: IntArray) -> float:
+def layouts_p_value(values: FloatArray, layouts: IntArray) -> float:
     """How often equal layouts would differ as much, found by dealing the layouts (n,) of the values (n,) at random.
 
     Identical copies of one build are equal layouts. The same input always gives the same result.
@@ -70,17 +70,17 @@ def p_of_layouts(values: FloatArray, layouts: IntArray) -> float:
         return 1.0
     ordered = values[np.argsort(layouts, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    generator, seen = np.random.default_rng(1), _unlike(ordered[None], starts, sizes)[0]
-    times = min(_RELABELLINGS, max(_FEWEST_RELABELLINGS, _VALUES_DEALT // len(ordered)))
+    generator, observed = np.random.default_rng(1), _squares_between(ordered[None], starts, sizes)[0]
+    relabellings = min(_RELABELLINGS, max(_FEWEST_RELABELLINGS, _VALUES_DEALT // len(ordered)))
     at_once = max(1, _VALUES_AT_ONCE // len(ordered))
-    as_unlike = 0
-    for left in range(times, 0, -at_once):
-        dealt = generator.permuted(np.broadcast_to(ordered, (min(left, at_once), len(ordered))), axis=1)
-        as_unlike += int((_unlike(dealt, starts, sizes) >= seen * (1 - 1e-12)).sum())
-    return (1 + as_unlike) / (1 + times)
+    as_large = 0
+    for remaining in range(relabellings, 0, -at_once):
+        relabelled = generator.permuted(np.broadcast_to(ordered, (min(remaining, at_once), len(ordered))), axis=1)
+        as_large += int((_squares_between(relabelled, starts, sizes) >= observed * (1 - 1e-12)).sum())
+    return (1 + as_large) / (1 + relabellings)
 
 
-def _unlike(rows: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
+def _squares_between(rows: FloatArray, starts: IntArray, sizes: IntArray) -> FloatArray:
     """The weighted sum of squares of the groups' means, (rows,): the F ratio depends on nothing else that varies."""
     sums = np.add.reduceat(rows - rows.mean(axis=1, keepdims=True), starts, axis=1)
     return np.asarray((sums**2 / sizes).sum(axis=1))

@@ -29,9 +29,9 @@ PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "T
 PADDING_NAME = "STEELYARD_PADDING"
 _SHELL = "/bin/sh"
 # Words after a first command without quotes are taken for another command.
-_IN_QUOTES = "; each command goes in quotes together with its arguments"
+_QUOTES_HINT = "; each command goes in quotes together with its arguments"
 # The roles with a --shell option: commands of `check`, hooks and the Python of `timeit` have none.
-_OF_A_SHELL = ("baseline", "candidate", "command")
+_ROLES_WITH_SHELL = ("baseline", "candidate", "command")
 LAYOUT: Final = "layout"
 """The parameter for the number of a build, if a side has several."""
 LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
@@ -52,16 +52,16 @@ def command_subject(
     command is empty, or its program is missing or not executable.
     """
     if not command.strip():
-        raise UsageError(f"{_called(role)} is empty: give the command to run, in quotes")
+        raise UsageError(f"{_command_of(role)} is empty: give the command to run, in quotes")
     argv = [_SHELL, "-c", command] if shell else _words(command, role, directory)
     # A program that a parameter names is looked for once the parameter's values are known.
     deferred = PLACEHOLDER.search(argv[0]) is not None
     try:
         program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
-        _check_entered(argv, role, directory)
+        _check_env_program(argv, role, directory)
         _check_jar(argv, role, directory)
     except UsageError as error:
-        raise UsageError(f"{error}{_in_own_quotes(command, directory) or _for_a_shell(command, argv[0])}") from error
+        raise UsageError(f"{error}{_quoted_path_hint(command, directory) or _shell_hint(command, argv[0])}") from error
     return Subject(
         name=name,
         command=command,
@@ -91,7 +91,7 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     try:
         program = _find_program(argv[0], role, None, subject.directory)
     except UsageError as error:
-        raise UsageError(f"{error}{_without_a_value(argv[0])}") from error
+        raise UsageError(f"{error}{_missing_value_hint(argv[0])}") from error
     return subject.model_copy(update={"argv": argv, "program": program})
 
 
@@ -107,16 +107,16 @@ def names_its_program(command: str) -> bool:
     return PLACEHOLDER.search(first) is not None
 
 
-def _without_a_value(program: str) -> str:
+def _missing_value_hint(program: str) -> str:
     """Return what to add to an error about a missing program that still has a {name} in it."""
-    left = PLACEHOLDER.search(program)
-    if left is None:
+    placeholder = PLACEHOLDER.search(program)
+    if placeholder is None:
         return ""
-    layouts = " (for builds of each side to average over: --layouts N)" if left[1] == LAYOUT else ""
-    return f"; {left[0]} has no value: give it some by --parameter-list {left[1]} A,B{layouts}"
+    layouts = " (for builds of each side to average over: --layouts N)" if placeholder[1] == LAYOUT else ""
+    return f"; {placeholder[0]} has no value: give it some by --parameter-list {placeholder[1]} A,B{layouts}"
 
 
-def of_layout(subject: Subject, layout: int) -> Subject:
+def subject_in_layout(subject: Subject, layout: int) -> Subject:
     """Return the subject with `{layout}` in its folder and program replaced by the number of a build.
 
     For 0, which stands for a single build, return the subject itself.
@@ -135,13 +135,13 @@ def of_layout(subject: Subject, layout: int) -> Subject:
 def shared_environment(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
     """Return the part of a launch's environment that all pairs share: variables passed on, and those set outright.
 
-    Raises UsageError as `set_outright` does.
+    Raises UsageError as `given_variables` does.
     """
-    passed = {name: source[name] for name in settings.environment if name in source}
-    return {**passed, **set_outright(settings, source)}
+    inherited = {name: source[name] for name in settings.environment if name in source}
+    return {**inherited, **given_variables(settings, source)}
 
 
-def set_outright(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
+def given_variables(settings: Settings, source: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that were given values.
 
     Values that look secret are in no record, and are taken from `source`; raises UsageError if one is not there.
@@ -181,18 +181,18 @@ def launch_spec(subject: Subject, settings: Settings, shared: Mapping[str, str],
 
 def launch_maker(subject: Subject, settings: Settings, shared: Mapping[str, str]) -> Callable[[Draw], LaunchSpec]:
     """Return a function that makes a subject's launches from draws; what no draw changes is made only once."""
-    undrawn, is_placed = _undrawn(subject, settings), settings.addresses == "shared"
+    undrawn, shares_addresses = _undrawn_spec(subject, settings), settings.addresses == "shared"
     fixed = tuple(os.fsencode(f"{name}={value}") for name, value in shared.items())
 
     def make(draw: Draw) -> LaunchSpec:
-        drawn = (os.fsencode(f"{name}={value}") for name, value in _drawn(draw).items() if name not in shared)
-        pages = draw.hash_seed % MAPPING_PAGES if is_placed else None
+        drawn = (os.fsencode(f"{name}={value}") for name, value in _drawn_variables(draw).items() if name not in shared)
+        pages = draw.hash_seed % MAPPING_PAGES if shares_addresses else None
         return replace(undrawn, env=(*drawn, *fixed), mapping_pages=pages)
 
     return make
 
 
-def _drawn(draw: Draw) -> dict[str, str]:
+def _drawn_variables(draw: Draw) -> dict[str, str]:
     return {
         "PYTHONHASHSEED": str(draw.hash_seed),
         "PERL_HASH_SEED": f"0x{draw.hash_seed:x}",
@@ -200,7 +200,7 @@ def _drawn(draw: Draw) -> dict[str, str]:
     }
 
 
-def _undrawn(subject: Subject, settings: Settings) -> LaunchSpec:
+def _undrawn_spec(subject: Subject, settings: Settings) -> LaunchSpec:
     return LaunchSpec(
         program=os.fsencode(subject.program),
         argv=tuple(os.fsencode(argument) for argument in subject.argv),
@@ -220,7 +220,7 @@ _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
 _TYPOGRAPHIC_QUOTES = tuple("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}“”„«»")
 
 
-def _for_a_shell(command: str, first: str) -> str:
+def _shell_hint(command: str, first: str) -> str:
     """Return what to add to an error about a command that a shell might have understood."""
     if sets_variable(first):
         return f"; env before {first} sets it for this command alone; for all a variable is set by --env {first}"
@@ -232,43 +232,43 @@ def _for_a_shell(command: str, first: str) -> str:
     return f" ({', '.join(words)} in it would be a shell's to understand)" if words else ""
 
 
-def _how_to_find(role: str) -> str:
+def _find_hint(role: str) -> str:
     """Return what to do about a program that is not on PATH; only for measured commands is --shell an option."""
-    if role not in _OF_A_SHELL:
+    if role not in _ROLES_WITH_SHELL:
         return "check the spelling, or give its path"
-    quotes = _IN_QUOTES if role == "candidate" else ""
+    quotes = _QUOTES_HINT if role == "candidate" else ""
     return f"check the spelling, give its path, or use --shell for a shell's own commands{quotes}"
 
 
-def _how_to_start(name: str, directory: str | None) -> str | None:
+def _start_hint(name: str, directory: str | None) -> str | None:
     """Return what to do about a name that is not on PATH but is a file where the command would run; None if not."""
     path = Path(directory or "", name)
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file() raises where a word is too long for a name
         return None
     if os.access(path, os.X_OK):
         return f"a file of that name is here, so give its path, ./{name}"
-    if instead := _of_measurements(name):
-        return f"a file of that name is here, and {instead}"
+    if hint := _measurements_hint(name):
+        return f"a file of that name is here, and {hint}"
     interpreter = "a file of that name is here, so name its interpreter first, in quotes"
     if path.suffix == ".py":
         return f"{interpreter}: 'python3 {name}'"
     return f"{interpreter}, or make it executable and give ./{name}"
 
 
-def _of_measurements(name: str) -> str | None:
+def _measurements_hint(name: str) -> str | None:
     """Return what to do with a file whose name is that of measured data; None for any other name."""
     is_data = name.endswith((".json", ".json.gz", ".journal", ".txt"))
     return "if it holds what was measured, steelyard diff A B compares two such files" if is_data else None
 
 
-def _on_its_disk(program: str) -> str | None:
+def _noexec_hint(program: str) -> str | None:
     """Return what to do about a file on a disk where nothing may be executed; None on any other disk."""
     if not os.statvfs(program).f_flag & os.ST_NOEXEC:
         return None
     return "its disk is mounted noexec: have it on another one, which XDG_CACHE_HOME names for what is built here"
 
 
-def _behind_a_hash(path: Path) -> str | None:
+def _cargo_hash_hint(path: Path) -> str | None:
     """Return what to do if cargo has appended a hash to an executable's name, which differs from build to build."""
     if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name)}-*")):
         return None
@@ -278,7 +278,7 @@ def _behind_a_hash(path: Path) -> str | None:
     )
 
 
-def _called(role: str) -> str:
+def _command_of(role: str) -> str:
     return "the command" if role == "command" else f"the {role} command"
 
 
@@ -287,12 +287,12 @@ def _words(command: str, role: str, directory: str | None) -> list[str]:
         return shlex.split(command)
     except ValueError as error:
         raise UsageError(
-            f"{_called(role)} {command!r} cannot be split into words ({error}): check its quotes"
-            f"{_in_own_quotes(command, directory)}"
+            f"{_command_of(role)} {command!r} cannot be split into words ({error}): check its quotes"
+            f"{_quoted_path_hint(command, directory)}"
         ) from error
 
 
-def _in_own_quotes(command: str, directory: str | None) -> str:
+def _quoted_path_hint(command: str, directory: str | None) -> str:
     """Return what to do about a program's path that was taken for several words; empty if there is no such file."""
     ends = [*(found.start() for found in re.finditer(r"\s", command)), len(command)]
     # os.path.isfile is also False for a path with a NUL.
@@ -300,11 +300,11 @@ def _in_own_quotes(command: str, directory: str | None) -> str:
     path = next((path for path in paths if os.path.isfile(Path(directory or "", path))), None)  # noqa: PTH113
     if path is None or shlex.quote(path) == path:
         return ""
-    typed = in_quotes(f"{shlex.quote(path)}{command[len(path) :]}")
-    return f"; a path with spaces or quotes stands in quotes of its own: {typed}"
+    quoted_command = in_quotes(f"{shlex.quote(path)}{command[len(path) :]}")
+    return f"; a path with spaces or quotes stands in quotes of its own: {quoted_command}"
 
 
-def _check_entered(argv: Sequence[str], role: str, directory: str | None) -> None:
+def _check_env_program(argv: Sequence[str], role: str, directory: str | None) -> None:
     """Raise UsageError if `env -C FOLDER ./program` has no such program: env itself would say so only in a launch."""
     if argv[:2] != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
         return
@@ -318,12 +318,12 @@ def _check_jar(argv: Sequence[str], role: str, directory: str | None) -> None:
     """Raise UsageError if `java -jar FILE` has no such file, which one of two revisions may lack."""
     if Path(argv[0]).name != "java" or "-jar" not in argv[:-1]:
         return
-    place = argv.index("-jar")
-    jar = argv[place + 1]
-    is_option = all(word.startswith("-") for word in argv[1:place])  # else it belongs to the Java program
+    index = argv.index("-jar")
+    jar = argv[index + 1]
+    is_option = all(word.startswith("-") for word in argv[1:index])  # else it belongs to the Java program
     if is_option and not PLACEHOLDER.search(jar) and "\0" not in jar and not Path(directory or "", jar).is_file():
         raise UsageError(
-            f"{_called(role)} has java run {jar!r}, and no such file is there: build it, or check the path"
+            f"{_command_of(role)} has java run {jar!r}, and no such file is there: build it, or check the path"
         )
 
 
@@ -331,22 +331,22 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
         if found is None:
-            how = _how_to_start(argument, directory) or _how_to_find(role)
-            raise UsageError(f"{_called(role)} {argument!r} was not found on PATH: {how}")
+            hint = _start_hint(argument, directory) or _find_hint(role)
+            raise UsageError(f"{_command_of(role)} {argument!r} was not found on PATH: {hint}")
         return found
     program = argument if directory is None else str(Path(directory, argument))
     try:
         mode = Path(program).stat().st_mode
     except ValueError as error:
-        raise UsageError(f"{_called(role)} {program!r} cannot be run: no path has a NUL in it") from error
+        raise UsageError(f"{_command_of(role)} {program!r} cannot be run: no path has a NUL in it") from error
     except OSError as error:
-        how = _behind_a_hash(Path(program)) or "check the path"
-        raise UsageError(f"{_called(role)} {program!r} cannot be run: {error.strerror}; {how}") from error
+        hint = _cargo_hash_hint(Path(program)) or "check the path"
+        raise UsageError(f"{_command_of(role)} {program!r} cannot be run: {error.strerror}; {hint}") from error
     if not stat.S_ISREG(mode):
-        raise UsageError(f"{_called(role)} {argument!r} is no program: give the path of a file")
+        raise UsageError(f"{_command_of(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        how = _of_measurements(argument) or _on_its_disk(program) or "chmod +x it, or name its interpreter first"
+        hint = _measurements_hint(argument) or _noexec_hint(program) or "chmod +x it, or name its interpreter first"
         if argument.endswith(".py"):
-            how = f"name its interpreter first, in quotes: {in_quotes(f'python3 {shlex.quote(argument)}')}"
-        raise UsageError(f"{_called(role)} {argument!r} is not executable: {how}")
+            hint = f"name its interpreter first, in quotes: {in_quotes(f'python3 {shlex.quote(argument)}')}"
+        raise UsageError(f"{_command_of(role)} {argument!r} is not executable: {hint}")
     return program

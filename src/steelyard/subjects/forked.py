@@ -13,7 +13,7 @@ from steelyard.report.figures import count
 from steelyard.subjects.responses import is_count, quoted, results_of, were_asked_for
 
 
-def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Measured]:
+def split_processes(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Measured]:
     """Return each process, in order, from the launch's lines about them: {"numbers": {...}, "results": "..."}.
 
     The numbers have the names of those of a launch. Raises LaunchError for anything else. The first part also has the
@@ -29,11 +29,11 @@ def parts_of(measured: Measured, lines: Sequence[Any], wanted: int) -> list[Meas
     return parts
 
 
-def _part(told: Mapping[str, Any], results: bytes) -> Measured:
+def _part(fields: Mapping[str, Any], results: bytes) -> Measured:
     """Return one process; raises ValueError for a number that is missing or invalid."""
-    numbers = {name: told.get(name) for name in NUMBERS}
+    numbers = {name: fields.get(name) for name in NUMBERS}
     missing = any(numbers[name] is None for name in ALWAYS_KNOWN)
-    if missing or not all(one is None or is_count(one) for one in numbers.values()) or numbers["wall_ns"] == 0:
+    if missing or not all(number is None or is_count(number) for number in numbers.values()) or numbers["wall_ns"] == 0:
         raise ValueError("a number is missing, or is none")
     known: dict[str, Any] = numbers
     return Measured(**known, stderr=b"", stderr_bytes=0, results=results, results_bytes=len(results))

@@ -31,16 +31,16 @@ class Programs:
     def check(self, program: str, name: str) -> None:
         """Raise MeasurementError if the program is not what it was at its first check."""
         try:
-            seen = os.stat(program)  # noqa: PTH116 - a Path for each launch costs as much as the rest of this check
+            status = os.stat(program)  # noqa: PTH116 - a Path for each launch costs as much as the rest of this check
         except OSError as error:
             raise MeasurementError(f"{name}: {program} is gone ({error.strerror}): it was there before") from error
-        marks = (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns)
-        before = self._seen.get(program)
-        if before is None:
+        marks = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        known = self._seen.get(program)
+        if known is None:
             self._seen[program] = (marks, digest(program))
-        elif before[0] != marks:
+        elif known[0] != marks:
             content = digest(program)
-            if content is None or content != before[1]:  # without its content, only the marks can tell
+            if content is None or content != known[1]:  # without its content, only the marks can tell
                 raise MeasurementError(
                     f"{name}: {program} was replaced while it was measured: build first, then weigh, or weigh a copy"
                 )

@@ -15,26 +15,26 @@ from steelyard.model.measured import Measured
 from steelyard.model.rows import Sample
 from steelyard.model.throughput import WORK_UNITS
 from steelyard.subjects.fixtures import WEIGH, tests_take
-from steelyard.subjects.forked import parts_of
+from steelyard.subjects.forked import split_processes
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
     arguments_of,
-    asked,
     check_count,
     check_name,
     check_waits,
     checked_list,
     file_holds,
     folder_of,
-    in_turn,
     is_number,
     quoted,
     results_of,
     runs_pytest,
     sample_of,
     shown,
+    with_arguments,
+    with_order,
 )
 
 VERSION = 1
@@ -43,12 +43,12 @@ _FD = 3
 # And on this one, if two launches run at the same time, a socket to the other one.
 _PARTNER_FD = 4
 # How a Python ends that does not have our harness; `-m steelyard.harness` says it in brackets.
-_LACKS_OURS = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
-_WITHOUT_OURS = (
+_MODULE_MISSING = re.compile(rb"ModuleNotFoundError: No module named 'steelyard(?:\.[\w.]*)?'\)?\s*\Z")
+_MODULE_MISSING_SENTENCE = (
     "says that its Python has no module steelyard: install steelyard for that Python, which has to be 3.11 or later"
 )
-_UNKNOWN, _OF_PYTEST = b"error: unrecognized arguments: --steelyard-", b"rootdir: "
-_PYTEST_WITHOUT_OURS = (
+_UNKNOWN_ARGUMENT, _PYTEST_ROOT = b"error: unrecognized arguments: --steelyard-", b"rootdir: "
+_PLUGIN_MISSING_SENTENCE = (
     "says that its pytest does not know steelyard: install steelyard for that Python, 3.11 or later (under "
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD pytest needs -p steelyard besides)"
 )
@@ -67,7 +67,7 @@ class ProtocolHarness(Harness):
     offers_lockstep = False
     """Whether the program whose list was read says that it can take samples in turn."""
 
-    _unrun: str | None = None
+    _unrun_script: str | None = None
     """A file of benchmarks that the command runs as a script, although it only declares them."""
 
     def recognises(self, launch: LaunchSpec) -> bool:
@@ -84,8 +84,8 @@ class ProtocolHarness(Harness):
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks."""
         scripts = {} if "steelyard.harness" in arguments_of(launch) else _scripts(launch)
-        self._unrun = next((word for word, path in scripts.items() if file_holds(path, b"@bench")), None)
-        return _asked(launch, "--steelyard-list")
+        self._unrun_script = next((word for word, path in scripts.items() if file_holds(path, b"@bench")), None)
+        return _with_protocol_arguments(launch, "--steelyard-list")
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -93,29 +93,31 @@ class ProtocolHarness(Harness):
         self.runs_before, self.offers_lockstep, self.shares_starts = (
             hello.get(name) is True for name in ("before", "lockstep", "each")
         )
-        if self._unrun is not None and not results_of(measured).strip():
+        if self._unrun_script is not None and not results_of(measured).strip():
             raise LaunchError(
-                f"wrote no results: what @bench declares is run by python -m steelyard.harness {self._unrun}"
+                f"wrote no results: what @bench declares is run by python -m steelyard.harness {self._unrun_script}"
             )
-        return checked_list(_read(line, _listed) for line in _answer(measured) if "benchmark" in line.told)
+        return checked_list(
+            _parse_line(line, _parse_benchmark) for line in _answer(measured) if "benchmark" in line.fields
+        )
 
     def complaint(self, measured: Measured) -> str | None:
         """Return what a failed launch says about its failure: its error line, or another version in its hello."""
         lines = [_object(line) for line in (measured.results or b"").splitlines()]
-        said = next((line["error"] for line in lines if line.get("error")), None)
-        if said is not None:
-            return _says(_with_what_it_printed(said, measured.stderr or b""))
+        error = next((line["error"] for line in lines if line.get("error")), None)
+        if error is not None:
+            return _error_sentence(_with_printed_error(error, measured.stderr or b""))
         version = lines[0].get("steelyard") if lines else None
         if type(version) is int and version != VERSION:
-            return _versions(version)
+            return _version_sentence(version)
         stderr = measured.stderr or b""
-        if _UNKNOWN in stderr and _OF_PYTEST in stderr:
-            return _PYTEST_WITHOUT_OURS
-        return _WITHOUT_OURS if _LACKS_OURS.search(stderr) else None
+        if _UNKNOWN_ARGUMENT in stderr and _PYTEST_ROOT in stderr:
+            return _PLUGIN_MISSING_SENTENCE
+        return _MODULE_MISSING_SENTENCE if _MODULE_MISSING.search(stderr) else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
-        return _asked(
+        return _with_protocol_arguments(
             replace(launch, lockstep=bool(work.orders)),
             f"--steelyard-run={work.name}",
             f"--steelyard-loops={work.loops}",
@@ -127,23 +129,23 @@ class ProtocolHarness(Harness):
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         """Return the launch that loads all of the benchmarks, and runs each in a process forked from there."""
-        is_beside = bool(works[0].orders)
-        return _asked(
-            replace(launch, lockstep=is_beside),
-            *(f"--steelyard-each={one.loops}:{one.samples}:{one.seed}:{one.orders}:{one.name}" for one in works),
-            *([f"--steelyard-lockstep={_PARTNER_FD}"] if is_beside else ()),
+        in_lockstep = bool(works[0].orders)
+        return _with_protocol_arguments(
+            replace(launch, lockstep=in_lockstep),
+            *(f"--steelyard-each={work.loops}:{work.samples}:{work.seed}:{work.orders}:{work.name}" for work in works),
+            *([f"--steelyard-lockstep={_PARTNER_FD}"] if in_lockstep else ()),
         )
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """Return what each of them measured and answered; raises LaunchError for anything else."""
-        return parts_of(measured, [line.told for line in _answer(measured)], len(works))
+        return split_processes(measured, [line.fields for line in _answer(measured)], len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return all samples that the launch took; raises LaunchError for anything else."""
-        lines = [line for line in _answer(measured) if "ns" in line.told or "loops" in line.told]
-        found = tuple(_read(line, lambda told: _sample(told, work)) for line in lines)
-        check_waits((line.told.get("delay_ns") for line in lines), measured)
-        return _checked_orders(check_count(found, work.samples), work.orders)
+        lines = [line for line in _answer(measured) if "ns" in line.fields or "loops" in line.fields]
+        samples = tuple(_parse_line(line, lambda fields: _parse_sample(fields, work)) for line in lines)
+        check_waits((line.fields.get("delay_ns") for line in lines), measured)
+        return _check_orders(check_count(samples, work.samples), work.orders)
 
 
 def _scripts(launch: LaunchSpec) -> dict[str, Path]:
@@ -152,11 +154,11 @@ def _scripts(launch: LaunchSpec) -> dict[str, Path]:
     return {argument: folder / argument for argument in arguments_of(launch) if argument.endswith(".py")}
 
 
-def _asked(launch: LaunchSpec, *arguments: str) -> LaunchSpec:
-    return asked(launch, f"--steelyard-protocol={VERSION}", f"--steelyard-fd={_FD}", *arguments)
+def _with_protocol_arguments(launch: LaunchSpec, *arguments: str) -> LaunchSpec:
+    return with_arguments(launch, f"--steelyard-protocol={VERSION}", f"--steelyard-fd={_FD}", *arguments)
 
 
-_Made = TypeVar("_Made")
+_Parsed = TypeVar("_Parsed")
 
 
 class _Line(NamedTuple):
@@ -164,17 +166,17 @@ class _Line(NamedTuple):
 
     number: int
     written: bytes
-    told: dict[str, Any]
+    fields: dict[str, Any]
 
     def shown(self) -> str:
         """Return the line as the last words of an error."""
         return f"line {self.number} reads {quoted(self.written)}"
 
 
-def _read(line: _Line, made_of: Callable[[dict[str, Any]], _Made]) -> _Made:
-    """Return what `made_of` makes of a line; a LaunchError from it gets the line appended."""
+def _parse_line(line: _Line, parse: Callable[[dict[str, Any]], _Parsed]) -> _Parsed:
+    """Return what `parse` makes of a line; a LaunchError from it gets the line appended."""
     try:
-        return made_of(line.told)
+        return parse(line.fields)
     except LaunchError as error:
         raise type(error)(f"{error}; {line.shown()}") from error
 
@@ -184,15 +186,17 @@ def _answer(measured: Measured) -> list[_Line]:
     lines = list(_lines(results_of(measured)))
     for line in lines:
         # Some languages write None or False in the field if there is no error; an empty text is an error, though.
-        if (error := line.told.get("error")) is not None and error is not False:
-            raise LaunchError(_says(error) if error else f"told of an error without a word of it; {line.shown()}")
+        if (error := line.fields.get("error")) is not None and error is not False:
+            raise LaunchError(
+                _error_sentence(error) if error else f"told of an error without a word of it; {line.shown()}"
+            )
     if not lines:
         raise LaunchError(
             "wrote no results: it does not speak the harness protocol (steelyard docs protocol), or ended before it "
             "could; for a plain command leave --harness out"
         )
     _check_hello(lines[0])
-    ends = [line.told.get("end") is True for line in lines]
+    ends = [line.fields.get("end") is True for line in lines]
     if len(lines) < 2 or not any(ends):
         raise LaunchError(
             "cut its results off: the last line has to be the end, as steelyard docs protocol says; "
@@ -206,13 +210,13 @@ def _answer(measured: Measured) -> list[_Line]:
 def _object(line: bytes) -> dict[str, Any]:
     """Return the object in a line; an empty one if the line is cut off or is no JSON object."""
     try:
-        found = json.loads(line.decode())
+        value = json.loads(line.decode())
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def _with_what_it_printed(error: Any, stderr: bytes) -> Any:
+def _with_printed_error(error: Any, stderr: bytes) -> Any:
     """Return an error with what pytest printed in place of its words "see what it printed", if it ends so."""
     printed = _PRINTED_ERROR.search(stderr)
     if printed is None or not isinstance(error, str) or not error.endswith(_SEE_PRINTED):
@@ -220,11 +224,11 @@ def _with_what_it_printed(error: Any, stderr: bytes) -> Any:
     return error.removesuffix(_SEE_PRINTED) + printed[1].decode(errors="replace").strip()
 
 
-def _says(error: Any) -> str:
+def _error_sentence(error: Any) -> str:
     return f"says: {(error if isinstance(error, str) else json.dumps(error))[:MOST_CHARACTERS]}"
 
 
-def _versions(theirs: int) -> str:
+def _version_sentence(theirs: int) -> str:
     return (
         f"speaks version {shown(theirs)} of the harness protocol, and this steelyard version {VERSION}: upgrade "
         f"{'steelyard' if theirs > VERSION else 'its harness library'}"
@@ -232,14 +236,14 @@ def _versions(theirs: int) -> str:
 
 
 def _check_hello(line: _Line) -> None:
-    version = line.told.get("steelyard")
+    version = line.fields.get("steelyard")
     if type(version) is not int:
         raise LaunchError(
             "began its results with something else than the hello: the first line has to be "
             f'{{"steelyard": 1, ...}}; {line.shown()}'
         )
     if version != VERSION:
-        raise LaunchError(_versions(version))
+        raise LaunchError(_version_sentence(version))
 
 
 def _lines(written: bytes) -> Iterator[_Line]:
@@ -247,22 +251,22 @@ def _lines(written: bytes) -> Iterator[_Line]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line.decode())
+            value = json.loads(line.decode())
         except (ValueError, RecursionError) as error:
             raise LaunchError(f"wrote a result that is no JSON, in line {number}: {quoted(line)}") from error
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise LaunchError(f"wrote a result that is no JSON object, in line {number}: {quoted(line)}")
-        yield _Line(number, line, found)
+        yield _Line(number, line, value)
 
 
-def _listed(line: dict[str, Any]) -> Listed:
+def _parse_benchmark(line: dict[str, Any]) -> Listed:
     name = check_name(line["benchmark"])
     tags, params = line.get("tags") or [], line.get("params") or {}
     if not isinstance(tags, list) or not isinstance(params, dict):
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
-    told = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
-    processed = amounts(told)
-    no_amounts = {unit: shown(value) for unit, value in told.items() if unit not in processed and not _is_zero(value)}
+    values = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
+    processed = amounts(values)
+    no_amounts = {unit: shown(value) for unit, value in values.items() if unit not in processed and not _is_zero(value)}
     texts = {key: _as_text(value) for key, value in params.items()}
     return Listed(name, tuple(map(_as_text, tags)), texts, processed, no_amounts)
 
@@ -272,17 +276,17 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _is_zero(told: Any) -> bool:
-    return is_number(told) and told == 0
+def _is_zero(value: Any) -> bool:
+    return is_number(value) and value == 0
 
 
-def _sample(line: dict[str, Any], work: Work) -> Sample:
+def _parse_sample(line: dict[str, Any], work: Work) -> Sample:
     loops = line.get("loops", work.loops)
     sample = sample_of(loops, line.get("ns"), cpu_ns=line.get("cpu_ns"), delay_ns=line.get("delay_ns"))
-    return in_turn(sample, line.get("order") if work.orders else None)
+    return with_order(sample, line.get("order") if work.orders else None)
 
 
-def _checked_orders(samples: tuple[Sample, ...], asked_for: str) -> tuple[Sample, ...]:
+def _check_orders(samples: tuple[Sample, ...], asked_for: str) -> tuple[Sample, ...]:
     """Return the samples; raises LaunchError if one was taken in another turn than it was asked for."""
     for number, (sample, digit) in enumerate(zip(samples, asked_for, strict=False), start=1):
         if sample.order is not None and sample.order != int(digit):

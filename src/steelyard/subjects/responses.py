@@ -40,30 +40,31 @@ _MOST_NAME_BYTES = 500
 _MOST_DIGITS = 20
 _MOST_PROGRAM_BYTES = 1 << 30
 _MOST_FOLDERS = 100_000
-_MOST_LOOKED_THROUGH = 1 << 20
+_BEGINNING_BYTES = 1 << 20
 _MOST_SHOWN = 80
 # How far a harness's clock and ours may differ, and what rounding and the kernel's ticks may add to that.
 _CLOCKS_DIFFER, _ROUNDING_NS = 1.01, 1_000_000
 # The relative error that the digits of a rate leave.
-_NEXT_TO = 1e-6
+_RATE_TOLERANCE = 1e-6
 # Control characters, which could steer a terminal, and lone surrogates, which are no text.
-_NO_TEXT = ("Cc", "Cs")
+_CONTROL_CATEGORIES = ("Cc", "Cs")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def asked(
+def with_arguments(
     launch: LaunchSpec, *arguments: str, env: Mapping[str, str] | None = None, stdout: bool = False
 ) -> LaunchSpec:
     """Return the launch with our arguments after the user's and with `env` set; what it writes to fd 3 is kept.
 
     With `stdout`, what it prints is kept as well.
     """
-    added = env or {}
-    names = tuple(f"{name}=".encode() for name in added)
-    kept = tuple(one for one in launch.env if not one.startswith(names))
+    variables = env or {}
+    names = tuple(f"{name}=".encode() for name in variables)
+    inherited = tuple(variable for variable in launch.env if not variable.startswith(names))
     return replace(
         launch,
         argv=(*launch.argv, *(argument.encode(errors="surrogateescape") for argument in arguments)),
-        env=(*kept, *(f"{name}={value}".encode(errors="surrogateescape") for name, value in added.items())),
+        env=(*inherited, *(f"{name}={value}".encode(errors="surrogateescape") for name, value in variables.items())),
         stdout=MOST_BYTES if stdout else launch.stdout,
         results=MOST_BYTES,
     )
@@ -103,19 +104,19 @@ def json_of(text: bytes | str, what: str) -> Any:
     if not text.strip():
         raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
     try:
-        return json.loads(text, parse_int=whole)
+        return json.loads(text, parse_int=parse_integer)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"wrote a {what} that is no JSON, or was cut: {quoted(text)}") from error
 
 
-def whole(digits: str) -> int | float:
+def parse_integer(digits: str) -> int | float:
     """Parse a whole number of JSON; one that is too large to count anything becomes the nearest float, or infinity."""
     return int(digits) if len(digits) < _MOST_DIGITS else float(digits)
 
 
-def whole_loops(told: Any) -> Any:
+def whole_loops(loops: Any) -> Any:
     """Return a number of loops as an int if the harness wrote it as, say, 100.0; anything else unchanged."""
-    return int(told) if isinstance(told, float) and told.is_integer() else told
+    return int(loops) if isinstance(loops, float) and loops.is_integer() else loops
 
 
 def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) -> Sample:
@@ -128,12 +129,12 @@ def sample_of(loops: Any, ns: Any, *, cpu_ns: Any = None, delay_ns: Any = None) 
         )
     if type(loops) is not int or not 0 < loops < MOST_COUNT:
         raise LaunchError(f"gave a sample with {shown(loops)} loops: they have to be an integer above 0")
-    sample = Sample(loops, max(1, round(ns)), _span("cpu_ns", cpu_ns), _span("delay_ns", delay_ns))
+    sample = Sample(loops, max(1, round(ns)), _checked_span("cpu_ns", cpu_ns), _checked_span("delay_ns", delay_ns))
     # The wait is read next to the clock: one as long as the sample, or longer, was not within it.
     return sample if sample.delay_ns is None or sample.delay_ns < sample.ns else sample._replace(delay_ns=0)
 
 
-def in_turn(sample: Sample, order: Any) -> Sample:
+def with_order(sample: Sample, order: Any) -> Sample:
     """Return the sample with its order among those taken in turn, if told; raises LaunchError for an invalid order."""
     if order is None:
         return sample
@@ -142,18 +143,20 @@ def in_turn(sample: Sample, order: Any) -> Sample:
     return sample._replace(order=order)
 
 
-def amounts(told: Mapping[str, Any]) -> dict[str, float]:
+def amounts(numbers: Mapping[str, Any]) -> dict[str, float]:
     """Return how much an iteration processes, by unit, from the told numbers that can be amounts.
 
     An amount next to a whole number becomes that number, as it may have been computed from a rate.
     """
-    found = {}
-    for unit, amount in told.items():
+    amounts_by_unit = {}
+    for unit, amount in numbers.items():
         if not is_number(amount) or not LEAST_VALUE <= amount <= MOST_VALUE:
             continue
-        near = round(amount)
-        found[unit] = float(near) if near and abs(amount - near) <= _NEXT_TO * near else float(amount)
-    return found
+        nearest = round(amount)
+        amounts_by_unit[unit] = (
+            float(nearest) if nearest and abs(amount - nearest) <= _RATE_TOLERANCE * nearest else float(amount)
+        )
+    return amounts_by_unit
 
 
 def nearest_whole(amount: float) -> float:
@@ -171,7 +174,7 @@ def is_count(value: Any) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < MOST_COUNT
 
 
-def _span(name: str, value: Any) -> int | None:
+def _checked_span(name: str, value: Any) -> int | None:
     if value is None:
         return None
     if not is_count(value):
@@ -203,13 +206,13 @@ def check_name(name: Any) -> str:
 
 def check_only(names: Iterable[str], wanted: str) -> None:
     """Raise SelectionError unless exactly the requested benchmark has answered."""
-    found = list(dict.fromkeys(names))
-    if not found:
+    answering = list(dict.fromkeys(names))
+    if not answering:
         raise SelectionError(
             f"ran no benchmark where {shown(wanted)} was asked for: its filter does not select that name"
         )
-    if found != [wanted]:
-        others = ", ".join(shown(name) for name in found[:3])
+    if answering != [wanted]:
+        others = ", ".join(shown(name) for name in answering[:3])
         raise SelectionError(
             f"ran {others} where only {shown(wanted)} was asked for: its filter cannot tell them apart, so give the "
             "benchmark another name"
@@ -237,11 +240,14 @@ def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness
     With several threads, time on a processor may be longer than the elapsed time, up to what the kernel says of the
     launch. The kernel does not tell of work that the launch has others do, in a container for example.
     """
-    told = [one if harness.tells_iterations else one._replace(ns=round(one.ns / one.loops)) for one in samples]
+    told_samples = [
+        sample if harness.tells_iterations else sample._replace(ns=round(sample.ns / sample.loops))
+        for sample in samples
+    ]
     wall_ns = measured.wall_ns * harness.threads(work)
-    _check_sum(sum(one.ns for one in told), wall_ns, "", measured)
+    _check_sum(sum(sample.ns for sample in told_samples), wall_ns, "", measured)
     cpu_ns = max(wall_ns, measured.user_ns + measured.sys_ns)
-    _check_sum(sum(one.cpu_ns or 0 for one in told), cpu_ns, " on a processor", measured)
+    _check_sum(sum(sample.cpu_ns or 0 for sample in told_samples), cpu_ns, " on a processor", measured)
 
 
 def check_waits(told_ns: Iterable[int | None], measured: Measured) -> None:
@@ -270,6 +276,11 @@ def _is_beyond(told_ns: int, most_ns: int) -> bool:
     return told_ns > most_ns * _CLOCKS_DIFFER + _ROUNDING_NS
 
 
+def without_colours(text: str) -> str:
+    """Return what a program printed without the marks by which it colours it."""
+    return _COLOUR.sub("", text)
+
+
 def escaped(text: str, special: re.Pattern[str]) -> str:
     """Return a text with a backslash before each special character, as in a harness's filter."""
     return special.sub(r"\\\g<0>", text)
@@ -282,12 +293,12 @@ def shown(value: Any) -> str:
 
 def quoted(text: bytes | str) -> str:
     """Return the beginning of what a harness wrote, for an error."""
-    whole = text if isinstance(text, str) else text.decode(errors="replace")
-    return repr(whole[:_MOST_SHOWN])
+    decoded = text if isinstance(text, str) else text.decode(errors="replace")
+    return repr(decoded[:_MOST_SHOWN])
 
 
 def _is_text(name: str) -> bool:
-    return all(unicodedata.category(character) not in _NO_TEXT for character in name)
+    return all(unicodedata.category(character) not in _CONTROL_CATEGORIES for character in name)
 
 
 def arguments_of(launch: LaunchSpec) -> list[str]:
@@ -309,20 +320,20 @@ def runs_pytest(arguments: Sequence[str]) -> bool:
 def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:
     """Return whether a file contains all of these texts, which recognises a program without running it."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - a path of bytes may be no Unicode
+        status = os.stat(path)  # noqa: PTH116 - a path of bytes may be no Unicode
     except OSError:
         return False
-    which = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-    return all(_holds(os.fsdecode(path), which, text) for text in texts)
+    version = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    return all(_holds(os.fsdecode(path), version, text) for text in texts)
 
 
 @lru_cache(maxsize=256)
-def _holds(path: str, _which: tuple[int, ...], text: bytes) -> bool:
+def _holds(path: str, _version: tuple[int, ...], text: bytes) -> bool:
     try:
         with opened(path) as file:
             size = min(os.fstat(file.fileno()).st_size, _MOST_PROGRAM_BYTES)
-            with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as whole:
-                return whole.find(text) >= 0
+            with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as contents:
+                return contents.find(text) >= 0
     except (OSError, ValueError):  # not there, not readable, no file, empty
         return False
 
@@ -338,7 +349,7 @@ def file_written(path: Path) -> bytes:
     return data
 
 
-def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:
+def beginning_of(path: Path, most: int = _BEGINNING_BYTES) -> bytes:
     """Return the first bytes of a file; none if it is not a regular file or cannot be read."""
     try:
         with opened(path) as file:
@@ -350,7 +361,7 @@ def beginning_of(path: Path, most: int = _MOST_LOOKED_THROUGH) -> bytes:
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield all files below a folder; raises OSError if it has too many folders."""
     walk = os.walk(folder)
-    for place, _, names in islice(walk, _MOST_FOLDERS):
-        yield from (Path(place, name) for name in names)
+    for path, _, names in islice(walk, _MOST_FOLDERS):
+        yield from (Path(path, name) for name in names)
     if next(walk, None) is not None:
         raise OSError(f"there are more than {_MOST_FOLDERS:,} folders in {folder}")

@@ -19,9 +19,9 @@ def shell_words(command: str) -> list[str]:
     A quoted one (`awk '/a|b/'`, `grep "*"`, `\\;`) is meant for the program.
     """
     found: dict[str, None] = {}
-    for word, bare in _words(command):
-        found |= dict.fromkeys(operator[0] for operator in _OPERATORS.finditer(bare))
-        if _EXPANDED.search(bare):
+    for word, unquoted in _words(command):
+        found |= dict.fromkeys(operator[0] for operator in _OPERATORS.finditer(unquoted))
+        if _EXPANDED.search(unquoted):
             found[word] = None
     return list(found)
 
@@ -38,25 +38,25 @@ def sets_variable(word: str) -> bool:
 
 def _words(command: str) -> Iterator[tuple[str, str]]:
     """Yield each word as written in the command line, and the same with quoted characters blotted out."""
-    word = bare = quote = ""
+    word = unquoted = quote = ""
     escaped = False
     for character in command:
         if not quote and not escaped and character.isspace():
             if word:
-                yield word, bare
-            word = bare = ""
+                yield word, unquoted
+            word = unquoted = ""
             continue
         word += character
         if escaped or (quote and character != quote):
-            bare += _QUOTED
+            unquoted += _QUOTED
             escaped = not escaped and character == "\\" and quote == '"'
         elif character == "\\":
             escaped = True
         elif quote:
             quote = ""
         elif character in "'\"":
-            quote, bare = character, bare + _QUOTED
+            quote, unquoted = character, unquoted + _QUOTED
         else:
-            bare += character
+            unquoted += character
     if word:
-        yield word, bare
+        yield word, unquoted

@@ -24,7 +24,7 @@ def manager_of(shim: Path) -> str | None:
     return name if name in MANAGERS else None
 
 
-def behind(shim: Path, folder: Path, environment: Mapping[str, str]) -> Path | None:
+def program_behind(shim: Path, folder: Path, environment: Mapping[str, str]) -> Path | None:
     """Return the program that a shim starts in this folder, according to its manager; None if that does not tell."""
     manager, root = manager_of(shim), shim.parent.parent
     if manager is None:
@@ -39,5 +39,5 @@ def behind(shim: Path, folder: Path, environment: Mapping[str, str]) -> Path | N
         ended = run(Command([program, "which", shim.name], folder, variables, timeout_s=_LONGEST_S))
     except MeasurementError:  # it does not start
         return None
-    said = ended.out.strip()
-    return Path(said) if ended.status == 0 and said.startswith("/") else None
+    output = ended.out.strip()
+    return Path(output) if ended.status == 0 and output.startswith("/") else None

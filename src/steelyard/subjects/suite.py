@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import product
 
 from steelyard.model.errors import UsageError
-from steelyard.model.placeholders import values_told
+from steelyard.model.placeholders import describe_values
 from steelyard.model.subject import Benchmark, Subject
 
 # More would never finish; a scan that makes more has a wrong step.
@@ -78,9 +78,9 @@ def benchmarks_of(
     candidates = range(1, len(subjects)) if len(subjects) > 1 else range(1)
     if len(combinations) * len(candidates) > MOST_BENCHMARKS:
         raise UsageError(f"the parameters make more than {MOST_BENCHMARKS} benchmarks: give fewer values")
-    several = len(candidates) > 1
+    needs_names = len(candidates) > 1
     benchmarks = [
-        Benchmark(name=_name(subjects[candidate], params, named=several), params=params, candidate=candidate)
+        Benchmark(name=_name(subjects[candidate], params, needs_name=needs_names), params=params, candidate=candidate)
         for params in combinations
         for candidate in candidates
     ]
@@ -94,12 +94,12 @@ def _digits(number: Decimal) -> int:
     return max(number.adjusted(), 0) - min(int(number.as_tuple().exponent), 0) + 1
 
 
-def _name(candidate: Subject, params: dict[str, str], *, named: bool) -> str:
-    values = values_told(params)
+def _name(candidate: Subject, params: dict[str, str], *, needs_name: bool) -> str:
+    values = describe_values(params)
     if not values:
         # A revision's name is left out, so that all have the same benchmark, unless it tells several candidates apart.
-        return candidate.name if candidate.revision is None or named else candidate.command
-    return f"{candidate.name}, {values}" if named else values
+        return candidate.name if candidate.revision is None or needs_name else candidate.command
+    return f"{candidate.name}, {values}" if needs_name else values
 
 
 def _checked_name(option: str, name: str) -> str:

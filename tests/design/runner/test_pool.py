@@ -114,7 +114,7 @@ def test_the_first_error_ends_all_others(error: Exception) -> None:
 
 def test_somebody_is_told_while_nothing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_LONGEST_WAIT_S", 0.001)
-    monkeypatch.setattr(launching, "_LONGEST_DEAF_MS", 1)
+    monkeypatch.setattr(launching, "_POLL_MS", 1)
     told = [threading.Event(), threading.Event()]
 
     def task(runner: Runner) -> Counted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -73,7 +74,7 @@ MUCH_MEMORY = {"max_rss_bytes": 1 << 40}
 def test_two_that_may_be_in_each_others_way_run_one_after_the_other_unasked(
     turning: Machine, risk: dict[str, int]
 ) -> None:
-    turning.at = {1: risk, 3: risk}
+    turning.at = dict.fromkeys((1, 2, 3, 4), risk)
     record = turning.weighed("--pairs", "15")
     assert ways(record) == {ALONE: 30, BESIDE: 0}
     assert "adjacent" not in notes(record)
@@ -95,13 +96,36 @@ def test_what_only_the_warm_up_writes_runs_in_tandem_behind_a_pair_alone_that_wr
 def test_two_that_turn_out_to_be_in_each_others_way_leave_tandem(
     turning: Machine, risk: dict[str, int], why: str
 ) -> None:
-    turning.at = {7: risk}  # after two launches of warm-up, the first of the third pair
+    turning.at = {7: risk, 8: risk}  # after two launches of warm-up, those of the third pair
     record = turning.weighed("--pairs", "15", "--margin", "0.001%")
     assert ways(record) == {ALONE: 30, BESIDE: 0}
     assert ways(record, TRIED)[BESIDE] == 6
     (found,) = (found for found in record["findings"] if found["code"] == "adjacent")
     assert why in found["message"]
     assert found["remedy"].startswith("--pairing tandem ")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "writing", "beside"),
+    [(8, (7, 14, 19), 30), (16, (7,), 0)],
+    ids=["the kernel's own", "more than that"],
+)
+def test_a_block_that_the_kernel_writes_for_itself_during_a_few_launches_does_not_end_tandem(
+    turning: Machine, blocks: int, writing: tuple[int, ...], beside: int
+) -> None:
+    turning.at = {number: {"written_blocks": blocks} for number in writing}
+    record = turning.weighed("--pairs", "15", "--margin", "0.001%")
+    assert ways(record) == {ALONE: 30 - beside, BESIDE: beside}
+
+
+def test_one_side_alone_that_keeps_writing_leaves_tandem(turning: Machine) -> None:
+    script = turning.world.script
+    turning.world.script = lambda spec, number: replace(
+        script(spec, number), written_blocks=8 * (number > 2 and program_of(spec) == "new")
+    )
+    record = turning.weighed("--pairs", "15", "--margin", "0.001%")
+    assert ways(record) == {ALONE: 30, BESIDE: 0}
+    assert "writes to files" in notes(record)["adjacent"]
 
 
 def test_a_harness_may_write_its_reports_meanwhile() -> None:

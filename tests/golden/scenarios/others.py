@@ -60,6 +60,10 @@ def gate(world: World) -> None:
     world.run("gate", "weighing.json.gz", "--markdown", "page.md", "--junit", "junit.xml", "--metrics", "metrics.txt")
     world.run("gate", "weighing.json.gz", "--fail-above", "*s*=never", "--require", "gone")
     world.run("gate", "missing.json", "--fail-above", "cost=1%", "--markdown", "-")
+    said = {"benchmark": "slow", "change": "30%", "reason": "checks its | *input*"}
+    entry = "".join(f"{key} = '{value}'\n" for key, value in said.items())
+    (world.folder / "steelyard.toml").write_text(f"[[gate.accepted]]\n{entry}")
+    world.run("gate", "weighing.json.gz")
 
 
 @scenario

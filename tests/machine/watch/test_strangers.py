@@ -8,7 +8,7 @@ import pytest
 from steelyard.machine.moments import Process, Processes
 from steelyard.machine.readings import Tree
 from steelyard.machine.watch.names import Names
-from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
+from steelyard.machine.watch.strangers import Time, own_processes, strangers, ticks_between
 from steelyard.model.watch import Beside
 from tests.machine.trees import made
 
@@ -21,7 +21,7 @@ def process(name: str = "x", parent: int = 1, ticks: int = 0, ended: int = 0, pr
 
 
 def told(before: Processes, after: Processes, own: Collection[int] = (), tree: Tree = ABSENT) -> list[Beside]:
-    return strangers({**before, **after}, ran_between(before, after), own, SECOND, Names.among(tree, after))
+    return strangers({**before, **after}, ticks_between(before, after), own, SECOND, Names.among(tree, after))
 
 
 def test_ours_is_what_measures_and_all_that_it_starts() -> None:
@@ -37,7 +37,7 @@ def test_ours_is_what_measures_and_all_that_it_starts() -> None:
         (50, 0): process("launch server of what sets up", parent=20),
         (51, 0): process("what it has left running", parent=50),
     }
-    assert ours(processes, {30, 50}, 20) == {20, 30, 31, 32, 50, 51}
+    assert own_processes(processes, {30, 50}, 20) == {20, 30, 31, 32, 50, 51}
 
 
 def test_processes_of_one_name_are_told_of_together_and_the_busiest_first() -> None:
@@ -56,14 +56,14 @@ def test_processes_of_one_name_are_told_of_together_and_the_busiest_first() -> N
 
 
 def test_a_number_that_is_used_again_is_another_process() -> None:
-    ran = ran_between({(5, 1): process(ticks=1000)}, {(5, 2): process(ticks=40)})
+    ran = ticks_between({(5, 1): process(ticks=1000)}, {(5, 2): process(ticks=40)})
     assert ran == {(5, 2): 40}
 
 
 def test_children_that_nobody_saw_are_their_parent_s() -> None:
     before = {(5, 1): process("make", ended=100)}
     after = {(5, 1): process("make", ended=170)}
-    assert ran_between(before, after) == {(5, 1): 70}
+    assert ticks_between(before, after) == {(5, 1): 70}
 
 
 def test_of_children_that_were_seen_the_rest_is_that_of_the_busiest() -> None:
@@ -74,14 +74,14 @@ def test_of_children_that_were_seen_the_rest_is_that_of_the_busiest() -> None:
     }
     # The ticks that `sh` and `cc1plus` had by their end: 1 + 4 + 60 that were seen, and 5 more.
     after = {(5, 1): process("make", ended=170)}
-    assert ran_between(before, after) == {(5, 1): 0, (7, 3): 5}
+    assert ticks_between(before, after) == {(5, 1): 0, (7, 3): 5}
     assert [(one.name, one.ran_ns) for one in told(before, after)] == [("cc1plus", 50_000_000)]
 
 
 def test_what_has_ended_under_a_launch_is_no_stranger() -> None:
     before = {(5, 1): process("steelyard"), (6, 2): process("launch", parent=5), (7, 3): process("cat", 6, ticks=60)}
     after = {(5, 1): process("steelyard"), (6, 2): process("launch", parent=5, ended=90)}
-    assert told(before, after, ours({**before, **after}, {6}, 5)) == []
+    assert told(before, after, own_processes({**before, **after}, {6}, 5)) == []
 
 
 def test_children_that_had_not_begun_to_run_when_they_were_seen_are_their_parent_s() -> None:
@@ -91,7 +91,7 @@ def test_children_that_had_not_begun_to_run_when_they_were_seen_are_their_parent
 
 def test_parents_in_a_circle_end_too() -> None:
     circle = {(6, 1): process(parent=7, ticks=5), (7, 1): process(parent=6, ticks=5)}
-    assert ran_between(circle, {(5, 1): process(ticks=1)}) == {(5, 1): 1}
+    assert ticks_between(circle, {(5, 1): process(ticks=1)}) == {(5, 1): 1}
 
 
 @pytest.mark.parametrize(

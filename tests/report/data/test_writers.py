@@ -13,16 +13,25 @@ import pytest
 
 from steelyard.model.errors import UsageError
 from steelyard.report.data import arrays, lines
-from steelyard.report.data.table import Table, joined, no_number, numbers, text_of_all, texts, truths, whole
+from steelyard.report.data.table import (
+    Table,
+    booleans,
+    concatenated,
+    numbers,
+    repeated_text,
+    texts,
+    unknown_numbers,
+    whole_numbers,
+)
 
 TABLE = Table(
     {
         "name": texts(["=1+1", None, "a\x1b[31m\n,b"]),
-        "none": text_of_all(None, 3),
-        "count": whole([1, None, 2**62]),
-        "no count": no_number(3),
+        "none": repeated_text(None, 3),
+        "count": whole_numbers([1, None, 2**62]),
+        "no count": unknown_numbers(3),
         "value": numbers([-1.5, float("nan"), 1e-9]),
-        "so": truths([True, None, False]),
+        "so": booleans([True, None, False]),
     }
 )
 ROWS = [
@@ -53,7 +62,7 @@ def test_json_lines_have_null_for_what_is_not_known() -> None:
 
 
 def test_many_rows_come_in_pieces() -> None:
-    table = Table({"x": whole(np.arange(120_001))})
+    table = Table({"x": whole_numbers(np.arange(120_001))})
     assert len(list(lines.csv(table))) > 1
     assert b"".join(lines.csv(table)).count(b"\n") == 120_002
     assert [json.loads(line)["x"] for line in b"".join(lines.json_lines(table)).splitlines()] == list(range(120_001))
@@ -94,8 +103,8 @@ def test_what_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_tables_are_joined_by_what_their_texts_say() -> None:
     one, other = Table({"x": texts(["a", "b", None])}), Table({"x": texts(["b", "c"])})
-    assert joined([one, other]).columns["x"].cells() == ["a", "b", None, "b", "c"]
-    some = joined([Table({"n": whole([1])}), Table({"n": no_number(1)})])
+    assert concatenated([one, other]).columns["x"].cells() == ["a", "b", None, "b", "c"]
+    some = concatenated([Table({"n": whole_numbers([1])}), Table({"n": unknown_numbers(1)})])
     assert some.columns["n"].cells() == [1, None]
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steelyard.report.page import budget, data, svg
-from steelyard.report.page.distributions import Sample, both_sides, four_plot
+from steelyard.report.page.distributions import Sample, distribution_figure, four_plot
 from steelyard.report.page.functions import icicle
 from steelyard.report.page.units import of_foreign, of_metric
 from tests.design.counted import count, counted_run, counted_weighing, functions
@@ -50,7 +50,7 @@ def test_numbers_of_a_log_axis_keep_what_lies_between_the_smallest(values: list[
 
 
 def test_a_bar_lies_where_its_change_does() -> None:
-    scale = svg.scale([0.02, -0.05, 0.1, inf], 0.01, "s")
+    scale = svg.fitting_scale([0.02, -0.05, 0.1, inf], 0.01, "s")
     assert 0.1 <= scale.limit <= 0.2
     assert scale.x(0.0) == 100
     assert scale.x(-0.05) < 100 < scale.x(0.05) < scale.x(0.1) < 200
@@ -62,11 +62,11 @@ def test_a_bar_lies_where_its_change_does() -> None:
 def test_one_far_larger_change_does_not_flatten_the_others() -> None:
     rows = [end for change in (0.01, -0.02, 0.03, 0.01) for end in (change - 0.004, change, change + 0.004)]
     large = [81.0, 99.0, 120.0]
-    scale = svg.scale([*rows, *large], 0.005, "s")
+    scale = svg.fitting_scale([*rows, *large], 0.005, "s")
     assert max(rows) < scale.limit <= 0.2
     assert svg.change_bar(scale, 99.0, (81.0, 120.0)).count('<path class="a"') == 1
-    assert svg.scale(rows[:3] + large, 0.005, "s").limit > 99, "of two rows none is the larger one"
-    many = svg.scale(rows + large * 3, 0.005, "s")
+    assert svg.fitting_scale(rows[:3] + large, 0.005, "s").limit > 99, "of two rows none is the larger one"
+    many = svg.fitting_scale(rows + large * 3, 0.005, "s")
     assert many.limit > 99, "and three of seven are not few"
 
 
@@ -107,7 +107,7 @@ def test_functions_are_drawn_by_the_names_that_their_changes_are_told_by() -> No
 
 def test_what_is_not_all_drawn_says_so() -> None:
     values = np.random.default_rng(1).normal(10, 1, size=5000)
-    figure = both_sides([Sample("baseline", "baseline", values)], of_metric("max_rss", values), 100)
+    figure = distribution_figure([Sample("baseline", "baseline", values)], of_metric("max_rss", values), 100)
     assert figure is not None
     assert "100 quantiles" in figure.thinned
     assert len(figure.panels[0].series[0].x) <= 101
@@ -116,7 +116,7 @@ def test_what_is_not_all_drawn_says_so() -> None:
 def test_what_no_bar_shows_is_counted_in_words() -> None:
     values = np.append(np.random.default_rng(1).normal(10, 1, size=200), 1e6)
     quantity = of_metric("max_rss", values)
-    sides = both_sides(
+    sides = distribution_figure(
         [Sample("baseline", "baseline", values), Sample("candidate", "candidate", values[:-1])], quantity, 100
     )
     for figure, panel in ((sides, 1), (four_plot("4-plot", values, data.Axis("value"), 100, "change"), 2)):
@@ -127,7 +127,7 @@ def test_what_no_bar_shows_is_counted_in_words() -> None:
 
 def test_the_histogram_of_one_side_is_drawn_once() -> None:
     values = np.append(np.random.default_rng(1).normal(10, 1, size=200), 1e6)
-    figure = both_sides([Sample("launches", "baseline", values)], of_metric("max_rss", values), 100)
+    figure = distribution_figure([Sample("launches", "baseline", values)], of_metric("max_rss", values), 100)
     assert figure is not None
     assert [panel.title for panel in figure.panels] == ["Share of launches up to a value"]
     assert "1 value beyond the ends of the axis." in figure.told

@@ -438,7 +438,7 @@ def test_what_is_quoted_is_code_and_an_option_is_not_broken(tmp_path: Path) -> N
 
 
 def test_no_number_is_parted_from_its_unit_but_in_what_is_copied() -> None:
-    assert elements.told("+1 % [-0.5 %, +2 %] in 3 s: `sleep 3 s`") == (
+    assert elements.sentence_markup("+1 % [-0.5 %, +2 %] in 3 s: `sleep 3 s`") == (
         "+1\u00a0% [-0.5\u00a0%,\u00a0+2\u00a0%] in 3\u00a0s: <code>sleep 3 s</code>"
     )
 

@@ -23,11 +23,11 @@ def test_what_other_programs_had_is_drawn_below_the_launches() -> None:
     )
     values = launches.metric("wall")
     places = np.arange(10)
-    drawn = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100, watch)
+    drawn = sequences.launches_figure(launches, 0, values, places, units.of_metric("wall", values), 100, watch)
     assert drawn is not None
     (beside,) = [one for one in drawn.panels[1].series if one.role == "beside"]
     assert beside.y.tolist() == [50.0] * 5 + [0.0] * 5
-    unwatched = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100, None)
+    unwatched = sequences.launches_figure(launches, 0, values, places, units.of_metric("wall", values), 100, None)
     assert unwatched is not None
     assert {one.role for one in unwatched.panels[1].series} == {"wait", "steal", "pressure"}
 
@@ -37,7 +37,7 @@ def test_a_straggler_is_told_as_one_at_the_edge() -> None:
     values = 10.0 * MS + MS * np.sin(np.arange(20.0))
     values[7] = 900.0 * MS
     places = np.arange(20)
-    drawn = sequences.launches_of(launches, 0, values, places, units.of_metric("wall", values), 100, None)
+    drawn = sequences.launches_figure(launches, 0, values, places, units.of_metric("wall", values), 100, None)
     assert drawn is not None
     beyond, *others = sorted(drawn.panels[0].series, key=lambda series: "beyond the edge" not in series.label)
     assert beyond.draw == "crosses"
@@ -53,7 +53,7 @@ def test_what_is_drawn_at_the_edge_lies_beyond_all_marks() -> None:
     rows = [row(pair, side, delay_ns=0) for pair in range(20) for side in (0, 1)]
     baseline = np.full(20, 10.0 * MS)
     back = LookBack(Launches.of_rows(rows), baseline, baseline * (1 + changes), [])
-    drawn = sequences.pairs(verdict(change=0.0, interval=(-0.07, 0.03), pairs=20), back, 100, None)
+    drawn = sequences.pairs_figure(verdict(change=0.0, interval=(-0.07, 0.03), pairs=20), back, 100, None)
     told = {one.label: one.y.round(6).tolist() for one in drawn.panels[0].series}
     assert -5.0 in told["pair"]
     assert told["pair, beyond the edge"] == [3.0]
@@ -66,7 +66,7 @@ def looked(*looks: Look) -> LookBack:
 
 
 def test_the_last_look_alone_has_an_interval() -> None:
-    drawn = sequences.looks(looked(Look(8, 0.03), Look(12, 0.02), Look(20, 0.021)), (-0.01, 0.05), 0.005)
+    drawn = sequences.looks_figure(looked(Look(8, 0.03), Look(12, 0.02), Look(20, 0.021)), (-0.01, 0.05), 0.005)
     assert drawn is not None
     interval, changes = drawn.panels[0].series
     assert interval.low is not None
@@ -78,10 +78,10 @@ def test_the_last_look_alone_has_an_interval() -> None:
 
 
 def test_a_last_look_without_an_interval_is_drawn_as_it_is() -> None:
-    drawn = sequences.looks(looked(*(Look(pairs, 0.01) for pairs in (8, 9, 10))), (-np.inf, np.inf), None)
+    drawn = sequences.looks_figure(looked(*(Look(pairs, 0.01) for pairs in (8, 9, 10))), (-np.inf, np.inf), None)
     assert drawn is not None
     assert [series.draw for series in drawn.panels[0].series] == ["points"]
 
 
 def test_two_looks_are_no_way_to_be_seen() -> None:
-    assert sequences.looks(looked(Look(8, 0.03), Look(12, 0.02)), (0.015, 0.025), 0.005) is None
+    assert sequences.looks_figure(looked(Look(8, 0.03), Look(12, 0.02)), (0.015, 0.025), 0.005) is None

@@ -18,9 +18,9 @@ from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
-from steelyard.report.figures import shown_in
+from steelyard.report.figures import in_chosen_units
 from steelyard.report.views import HIST, PAIRS, RUNS, VIEWS
-from steelyard.report.views.view import prepared, show
+from steelyard.report.views.view import show, views_to_show
 from tests.foreign import benchmark_of
 from tests.report import records
 from tests.report.records import SLOWER, SUMMARY, pair_rows, row
@@ -54,7 +54,7 @@ def drawn(
     known = Derived(summaries=[SUMMARY]) if isinstance(record, Run) else known
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    show(Console(file=stream, width=width), record, prepared(record, known, views, patterns), views)
+    show(Console(file=stream, width=width), record, views_to_show(record, known, views, patterns), views)
     stream.flush()
     return raw.getvalue().decode(encoding)
 
@@ -132,7 +132,7 @@ def test_modes_are_named_where_the_test_shows_them() -> None:
 
 
 def test_an_axis_is_in_the_unit_that_is_asked_for() -> None:
-    with shown_in({"ns": "µs"}):
+    with in_chosen_units({"ns": "µs"}):
         text = drawn(records.weighing(), HIST)
     assert "median 12,951 µs" in text or re.search(r"median 1[23],\d{3} µs", text)
     assert not re.search(r"\d ms", text)

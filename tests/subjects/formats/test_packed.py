@@ -28,7 +28,7 @@ LEFT_TO_PYTHON = {"half a surrogate pair", "nested", "nested deeper", "whole num
 @pytest.fixture(autouse=True)
 def always_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "_FEWEST_BYTES", 0)
-    monkeypatch.setattr(packed, "_BEGINS", [bytes([one]) for one in range(256)])
+    monkeypatch.setattr(packed, "_FIRST_BYTES", [bytes([one]) for one in range(256)])
 
 
 def read(folder: Path, text: bytes) -> Any:
@@ -121,7 +121,7 @@ def results(**changed: Any) -> dict[str, Any]:
 def test_an_import_is_the_same_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "theirs.json"
     file.write_text(json.dumps(results(), separators=(",", ":")) + "\n")  # as pyperf writes it
-    monkeypatch.setattr(recognise, "_opened", None)  # it is not opened again
+    monkeypatch.setattr(recognise, "_open", None)  # it is not opened again
     quickly = convert_files([file], created="now")
     monkeypatch.undo()
     assert quickly == convert_files([file], created="now")
@@ -142,7 +142,7 @@ HAND_MADE = r""" {"benchmarks": [
 def test_what_is_kept_of_a_file_is_the_same_either_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "theirs.json"
     file.write_text(HAND_MADE)
-    monkeypatch.setattr(recognise, "_opened", None)
+    monkeypatch.setattr(recognise, "_open", None)
     quickly = convert_files([file], created="now")
     monkeypatch.undo()
     monkeypatch.setattr(recognise, "read_packed", lambda _: None)

@@ -18,7 +18,7 @@ from steelyard.subjects.revisions.builds import Built, Job, Recipe, built
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.checkout import NotBuiltError
 from steelyard.subjects.revisions.git import repository_of
-from steelyard.subjects.revisions.revision import resolved
+from steelyard.subjects.revisions.revision import resolve_sides
 from steelyard.subjects.revisions.toolchain import fingerprint
 from tests.repositories import BUILD, Repo, script
 
@@ -49,7 +49,7 @@ class Builder:
     ) -> Iterator[list[Built]]:
         repository = repository_of(self.repo.folder / within, self.environment)
         with ExitStack() as holding:
-            revisions = resolved(repository, base, candidate, holding)
+            revisions = resolve_sides(repository, base, candidate, holding)
             jobs = [Job(revision, recipes[min(n, len(recipes) - 1)]) for n, revision in enumerate(revisions)]
             yield holding.enter_context(built(repository, jobs, self.cache, self.watch, self.environment))
 
@@ -365,7 +365,7 @@ def test_a_gate_waits_for_another_that_builds_the_same(build: Builder) -> None:
     with build() as sides:
         key = sides[0].log.parent.name
     with ExitStack() as building:
-        building.enter_context(build.cache.held(key, alone=True))
+        building.enter_context(build.cache.held(key, exclusive=True))
         build.when["waiting"] = building.close
         build.seen.clear()
         with build():
@@ -381,8 +381,8 @@ def test_what_another_has_made_is_shared_before_the_next_is_waited_for(build: Bu
     whole, aside = first / "facts.json", first / "aside"
     whole.rename(aside)
     with ExitStack() as looking, ExitStack() as building:
-        looking.enter_context(build.cache.held(first.name, alone=False))
-        building.enter_context(build.cache.held(second.name, alone=True))
+        looking.enter_context(build.cache.held(first.name, exclusive=False))
+        building.enter_context(build.cache.held(second.name, exclusive=True))
 
         def is_made() -> None:
             build.when["waiting"] = look
@@ -390,7 +390,7 @@ def test_what_another_has_made_is_shared_before_the_next_is_waited_for(build: Bu
             looking.close()
 
         def look() -> None:
-            with build.cache.held(first.name, alone=False, waiting=lambda: pytest.fail("it is not shared")):
+            with build.cache.held(first.name, exclusive=False, waiting=lambda: pytest.fail("it is not shared")):
                 building.close()
 
         build.when["waiting"] = is_made

@@ -28,7 +28,7 @@ def cache(tmp_path: Path) -> Cache:
 def entry(cache: Cache, key: str, used_s: int, size: int = SIZE) -> Path:
     """Make a complete entry that was last used at that time."""
     facts = FACTS.model_copy(update={"size_bytes": size})
-    with cache.held(key, alone=True) as made:
+    with cache.held(key, exclusive=True) as made:
         made.files.mkdir()
         made.complete(facts)
     os.utime(cache.folder / key / "lock", (used_s, used_s))
@@ -60,7 +60,7 @@ def test_the_least_recently_used_go_first(cache: Cache) -> None:
 def test_what_is_in_use_stays_and_the_next_goes_for_it(cache: Cache) -> None:
     entry(cache, "a", 10)
     entry(cache, "b", 20)
-    with cache.held("a", alone=False):
+    with cache.held("a", exclusive=False):
         assert [one.is_in_use for one in cache.kept()] == [True, False]
         assert [one.key for one in cache.bound(SIZE)] == ["b"]
         assert cache.clear() == []
@@ -70,7 +70,7 @@ def test_what_is_in_use_stays_and_the_next_goes_for_it(cache: Cache) -> None:
 def test_use_is_noted(cache: Cache) -> None:
     entry(cache, "a", 10)
     entry(cache, "b", 20)
-    with cache.held("a", alone=False) as held:
+    with cache.held("a", exclusive=False) as held:
         held.note_use()
     assert keys(cache) == ["b", "a"]
 
@@ -102,7 +102,7 @@ def test_what_a_killed_process_was_removing_is_removed(cache: Cache) -> None:
 
 
 def test_one_that_was_cut_short_is_listed_and_cleared(cache: Cache) -> None:
-    with cache.held("a", alone=True) as held:
+    with cache.held("a", exclusive=True) as held:
         held.files.mkdir()
         assert cache.kept()[0].is_in_use
     assert cache.kept()[0].facts is None
@@ -110,7 +110,7 @@ def test_one_that_was_cut_short_is_listed_and_cleared(cache: Cache) -> None:
 
 
 def test_paths_need_not_be_utf_8(cache: Cache) -> None:
-    with cache.held("a", alone=True) as made:
+    with cache.held("a", exclusive=True) as made:
         facts = FACTS.model_copy(update={"repository": "/caf\udce9", "command": "make caf\udce9"})
         made.complete(facts)
         assert made.facts() == facts
@@ -119,13 +119,13 @@ def test_paths_need_not_be_utf_8(cache: Cache) -> None:
 def test_whoever_waited_for_one_that_was_removed_has_a_new_one(cache: Cache) -> None:
     entry(cache, "a", 10)
     with ExitStack() as other:
-        other.enter_context(cache.held("a", alone=True))
+        other.enter_context(cache.held("a", exclusive=True))
 
         def remove_it() -> None:
             (cache.folder / "a").rename(cache.folder / "moved")
             other.close()
 
-        with cache.held("a", alone=True, waiting=remove_it) as held:
+        with cache.held("a", exclusive=True, waiting=remove_it) as held:
             assert held.facts() is None
             assert held.folder.is_dir()
 

@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.model.errors import UsageError
 from steelyard.subjects.revisions.git import Repository, repository_of
-from steelyard.subjects.revisions.revision import Revision, alone, resolved
+from steelyard.subjects.revisions.revision import Revision, resolve_alone, resolve_sides
 from tests.repositories import Repo, script
 
 pytestmark = pytest.mark.real
@@ -32,7 +32,7 @@ def both(repo: Repo, base: str | None = None, candidate: str | None = None) -> t
 
 def of(repository: Repository, base: str | None = None, candidate: str | None = None) -> tuple[Revision, Revision]:
     with ExitStack() as holding:
-        return resolved(repository, base, candidate, holding)
+        return resolve_sides(repository, base, candidate, holding)
 
 
 def refusal(repo: Repo, base: str | None = None, candidate: str | None = None) -> str:
@@ -199,9 +199,9 @@ def test_a_bare_repository_has_revisions_and_no_work_tree(repo: Repo, tmp_path: 
     assert "name a --candidate" in refusal(bare)
     base, candidate = both(bare, candidate="main")
     assert base.commit == candidate.commit
-    assert alone(seen(bare.folder), "main", ExitStack()) == candidate
+    assert resolve_alone(seen(bare.folder), "main", ExitStack()) == candidate
     with pytest.raises(UsageError, match="has no work tree: name a --base"):
-        alone(seen(bare.folder), None, ExitStack())
+        resolve_alone(seen(bare.folder), None, ExitStack())
 
 
 def test_a_shallow_clone_says_how_to_fetch_the_rest(repo: Repo, tmp_path: Path) -> None:

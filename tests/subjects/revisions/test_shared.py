@@ -182,7 +182,7 @@ def test_the_interpreter_behind_a_version_manager_s_script(
         asked.append(folder)
         return program.parents[2] / "ve/bin/python"
 
-    monkeypatch.setattr("steelyard.subjects.revisions.shared.behind", told)
+    monkeypatch.setattr("steelyard.subjects.revisions.shared.program_behind", told)
     assert look("python script.py", program=shim, PATH=str(shim.parent))
     assert set(asked) == {tmp_path / "cache/base", tmp_path / "cache/tree"}
 

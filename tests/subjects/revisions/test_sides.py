@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.subject import RevisionFacts
-from steelyard.subjects.revisions.sides import Side, as_in, new_file
+from steelyard.subjects.revisions.sides import Side, new_file, subject_in
 
 
 def sides(folder: Path, build: str | None = "make") -> tuple[Side, Side]:
@@ -52,6 +52,6 @@ def test_where_nothing_is_built_a_program_may_be_left_from_the_work_tree(tmp_pat
 def test_a_program_that_a_side_has_not_is_where_it_would_be(tmp_path: Path) -> None:
     baseline, candidate = sides(tmp_path)
     (tmp_path / "head/bench/new.py").write_text("#!/bin/sh\n")
-    found = as_in(baseline, candidate.subject("./bench/new.py a", "candidate", shell=False, search_path=None))
+    found = subject_in(baseline, candidate.subject("./bench/new.py a", "candidate", shell=False, search_path=None))
     assert (found.name, found.program, found.digest) == ("main", str(tmp_path / "base/bench/new.py"), None)
     assert (found.directory, found.argv) == (str(tmp_path / "base"), ["./bench/new.py", "a"])

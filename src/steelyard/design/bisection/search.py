@@ -14,7 +14,7 @@ from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 from steelyard.model.metrics import timed
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
-from steelyard.stats.bisection import OF_ENDS, OF_LAST, Search, exactly, side_of, step_margin
+from steelyard.stats.bisection import ENDS_SHARE, LAST_SHARE, Search, exact_bad_end, side_of, step_margin
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
 from steelyard.subjects.revisions.checkout import NotBuiltError
@@ -118,7 +118,7 @@ class CommitSearch:
     def _weigh_ends(self) -> None:
         """Weigh the ends, to see whether there is anything to find."""
         good, bad = self._low_commit, self._high_commit
-        share = OF_ENDS * self.settings.alpha
+        share = ENDS_SHARE * self.settings.alpha
         if good.tree == bad.tree:
             raise SearchEnded("nothing", "both commits hold the same files")
         try:
@@ -211,7 +211,7 @@ class CommitSearch:
         found = {one.candidate: one for one in weighed.compared}
         good, bad = (log_change(found.get(end.hash), self.sought) for end in (self._low_commit, self._high_commit))
         if self.is_exact and good is not None:
-            bad = exactly(good, self.change_sought, step_margin(self.change_sought))
+            bad = exact_bad_end(good, self.change_sought, step_margin(self.change_sought))
         side = side_of(good, bad)
         if side is None:
             why = "it was not told from either end in the time, or with the pairs, that a step has"
@@ -240,7 +240,7 @@ class CommitSearch:
         parent, commit = self._low_commit, self._high_commit
         if len(self.line) == 2:
             return SearchEnded("found")  # the ends were it and its parent
-        share = OF_LAST * self.settings.alpha
+        share = LAST_SHARE * self.settings.alpha
         weighed = self.scales.weigh([parent, commit], self.settings.margin, share)
         self._check_goes_on(weighed)
         if weighed.error is not None:

@@ -21,7 +21,7 @@ from steelyard.model.kept import Finding
 from steelyard.subjects.revisions.builds import Recipe
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.git import Repository, repository_of
-from steelyard.subjects.revisions.line import line_of, merged_lines
+from steelyard.subjects.revisions.line import commits_between, merged_lines
 from steelyard.subjects.revisions.sides import check_relative
 
 
@@ -37,7 +37,7 @@ def bisect(request: SearchRequest, telling: SearchListener, world: World) -> tup
         with Interrupt((), world.clock) as interrupt, ExitStack() as holding:
             repository = repository_of(Path(request.settings.directory), world.environment)
             check_relative(repository, request.command)
-            line = line_of(repository, request.good, request.bad, request.sought)
+            line = commits_between(repository, request.good, request.bad, request.sought)
             left_out = list(_uncommitted_findings(repository, line[-1]))
             builds = Builds(
                 repository,

@@ -14,7 +14,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.report.figures import duration
 from steelyard.stats import rank_sum
 from steelyard.stats.blocks import p_value_of_groups, range_of_groups
-from steelyard.stats.modes import SMALLEST_SHARE, Modes, changes, has_modes, may_have_modes, split, untied
+from steelyard.stats.modes import SMALLEST_SHARE, Modes, change_rate, has_modes, may_have_modes, split, with_ties_spread
 
 SEED_RANGE = 0.10
 MODES_DISTANCE = 0.10
@@ -55,7 +55,7 @@ class _TimedLaunches:
 
     @cached_property
     def logs(self) -> FloatArray:
-        return np.log(untied(self.times))
+        return np.log(with_ties_spread(self.times))
 
     @cached_property
     def found(self) -> Modes:
@@ -147,7 +147,7 @@ def _what_separates(fixed_logs: FloatArray, found: Modes) -> str:
 def _machine_reason(timed: _TimedLaunches) -> str | None:
     """Return what shows that the modes are those of the machine; None if they are the program's own."""
     launches, found = timed.launches, timed.found
-    if changes(found.upper) < _FEWEST_CHANGES:
+    if change_rate(found.upper) < _FEWEST_CHANGES:
         return "which come and go with time: the machine's, not the benchmark's"
     if _share_higher(np.array([one.load_ns / one.wall_ns for one in launches]), found) >= _MOST_COMPARISONS:
         return "which go with other work on the machine"
@@ -192,7 +192,7 @@ def _is_mostly_waiting(launch: ObservedLaunch) -> bool:
 
 
 def _alternate(found: Modes) -> bool:
-    return _are_distant(found) and found.contrast >= _LEAST_CONTRAST and changes(found.upper) >= _FEWEST_CHANGES
+    return _are_distant(found) and found.contrast >= _LEAST_CONTRAST and change_rate(found.upper) >= _FEWEST_CHANGES
 
 
 def _are_distant(found: Modes) -> bool:

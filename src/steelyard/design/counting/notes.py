@@ -15,7 +15,7 @@ from steelyard.model.kept import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
-from steelyard.report.endings import way_to_fail
+from steelyard.report.endings import failure_text
 from steelyard.stats.counts import FIRST_COUNTS
 
 
@@ -43,7 +43,7 @@ class CountNotes:
         self._others_ns[number] = max(self._others_ns.get(number, 0), counted.measured.others_ns or 0)
         if counted.measured.has_failed():
             ways = self._failed.setdefault(number, {}).setdefault(count.side, [])
-            way = way_to_fail(counted.measured.exit_code, counted.measured.signal)
+            way = failure_text(counted.measured.exit_code, counted.measured.signal)
             if way not in ways:
                 ways.append(way)
         self._stderr_notes.take(number, count.side, counted.measured)

@@ -18,7 +18,7 @@ from steelyard.model.counting import CountSettings
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import PASSED_ON, launch_spec, set_outright
+from steelyard.subjects.command import PASSED_ON, given_variables, launch_spec
 from steelyard.subjects.harness import Harness, harness_named
 
 
@@ -69,7 +69,7 @@ class CountTargets:
         return environment(
             self.source,
             [name for name in settings.environment if name not in PASSED_ON],
-            set_outright(settings, self.source),
+            given_variables(settings, self.source),
             preload=preload,
             start=self.settings.after_start,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.model.counting import INSTRUCTIONS, Count, Weights
 from steelyard.model.errors import MeasurementError
 from steelyard.model.records import Run, Weighing
-from steelyard.stats.cost import in_metrics
+from steelyard.stats.cost import hit_metrics
 
 
 def value_of(record: Weighing | Run, count: Count, metric: str) -> float:
@@ -18,7 +18,7 @@ def _launch_value(record: Weighing | Run, count: Count, metric: str) -> float:
         return float(count.events[INSTRUCTIONS])
     weights = record.settings.counting.weights if record.settings.counting else Weights()
     try:
-        return in_metrics(count.events, weights.l1, weights.ll, weights.ram)[metric]
+        return hit_metrics(count.events, weights.l1, weights.ll, weights.ram)[metric]
     except ValueError as error:
         raise MeasurementError(f"{metric} was not counted: {error}; count again with --metric {metric}") from error
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from steelyard.design.findings import some_names
+from steelyard.design.gate import accepting
 from steelyard.design.gate.parts import incomplete_suite_findings
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome, recall
@@ -79,6 +80,7 @@ def _report(
         *_not_asked_for_findings(report),
         *(alone if of_parts else []),
     ]
+    findings += accepting.findings(report)
     return replace(report, problems=problems, findings=findings)
 
 
@@ -246,7 +248,7 @@ def _passed_over_finding(what: str) -> Finding:
 
 def _judge_verdicts(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
     verdicts = weighing.derived.verdicts if weighing.derived else []
-    metrics = weighing.settings.metrics
+    metrics, limits_in_force = weighing.settings.metrics, accepting.limits_in_force(limits, weighing)
     places: Counter[int] = Counter()
     judged = []
     for verdict in verdicts:
@@ -254,24 +256,34 @@ def _judge_verdicts(name: str, weighing: Weighing, limits: Limits) -> list[Judge
             place = places[verdict.index]
             places[verdict.index] += 1
             metric = metrics[min(place, len(metrics) - 1)]
-            judged.append(_judge_verdict(name, weighing, verdict, limits, metric=metric, first=place == 0))
+            held_to = limits_in_force[weighing.benchmarks[verdict.index].baseline]
+            judged.append(_judge_verdict(name, weighing, verdict, held_to, metric=metric, first=place == 0))
     return judged
 
 
 def _judge_verdict(
     name: str, weighing: Weighing, verdict: Verdict, limits: Limits, *, metric: str, first: bool
 ) -> Judged:
-    """Hold a verdict to the limit of the `metric` that was asked for, which may not be the one that it is of."""
-    limit = limits.of(verdict.benchmark, {metric, verdict.metric}, deciding=first)
+    """Hold a verdict to the limit of the `metric` that was asked for, which may not be the one that it is of.
+
+    What is above that limit is held to what is accepted.
+    """
+    metrics = {metric, verdict.metric}
+    limit = limits.of(verdict.benchmark, metrics, deciding=first)
     deciding = first or limit is not None
+    standing = _standing(verdict, limit) if deciding else "within"
+    accepted = limits.accepted_of(verdict.benchmark, metrics, deciding=first) if standing == "above" else None
+    if accepted is not None:
+        standing = "accepted" if (stands := _standing(verdict, accepted)) == "within" else stands
     return Judged(
         source=name,
         weighing=weighing,
         verdict=verdict,
         limit=limit,
-        standing=_standing(verdict, limit) if deciding else "within",
+        standing=standing,
         deciding=deciding,
         reason=weighing.stop[verdict.index],
+        accepted=accepted,
     )
 
 
@@ -378,16 +390,17 @@ def _benchmarks_of_other_parts(report: GateReport) -> set[str]:
 
 
 def _unused_limit_findings(report: GateReport) -> list[Finding]:
-    """Return findings on limits that fit no benchmark."""
+    """Return findings on limits, and on accepted slowdowns, that fit no benchmark."""
     if not report.judged or _covers_every_benchmark(report):
         return []
     names = {one.verdict.benchmark for one in report.judged} | _benchmarks_of_other_parts(report)
     names |= {one.name for weighing in report.weighings for one in _failed_benchmarks(weighing)}
-    patterns = ((limit, limit.benchmark) for limit in report.limits.limits if limit.benchmark)
+    patterns = [(f"the limit {limit}", limit.benchmark) for limit in report.limits.limits if limit.benchmark]
+    patterns += [(accepting.entry_text(entry), entry.benchmark) for entry in accepting.unexpired(report)]
     return [
         Finding(
             code="unused-limit",
-            message=f"the limit {limit} fits no benchmark{_similar_names_hint(pattern, names)}",
+            message=f"{limit} fits no benchmark{_similar_names_hint(pattern, names)}",
             remedy="correct its pattern",
         )
         for limit, pattern in patterns

@@ -11,7 +11,7 @@ from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, plan_looks
-from steelyard.stats.sequential import Hypothesis, tested
+from steelyard.stats.sequential import Hypothesis, run_tests
 from steelyard.stats.signed_rank import fewest_differences
 
 # A benchmark that stopped for one of these reasons has spent, at its last look, what the end of a budget may spend.
@@ -48,6 +48,6 @@ def fewest_pairs(alpha: float, reserve: float, members: float) -> int:
     pairs = fewest_differences(alpha / members)
     while True:
         looks = plan_looks(pairs, ended=True, budgets=budgets)
-        if tested(np.ones(pairs), np.zeros(pairs), looks, hypotheses, keep=False)[0].rejected:
+        if run_tests(np.ones(pairs), np.zeros(pairs), looks, hypotheses, keep=False)[0].rejected:
             return pairs
         pairs += 1

@@ -10,7 +10,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
 from steelyard.report import figures
-from steelyard.report.endings import way_to_fail
+from steelyard.report.endings import failure_text
 
 
 def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
@@ -44,7 +44,7 @@ def _count_failures(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[i
     signals, statuses = launches.column("signal")[chosen], launches.column("exit_code")[chosen]
     killed, exited = ~np.isnan(signals), np.isnan(signals) & (statuses > 0)
     ways = [
-        *(way_to_fail(None, int(number)) for number in np.unique(signals[killed])),
-        *(way_to_fail(int(number), None) for number in np.unique(statuses[exited])),
+        *(failure_text(None, int(number)) for number in np.unique(signals[killed])),
+        *(failure_text(int(number), None) for number in np.unique(statuses[exited])),
     ]
     return int((killed | exited).sum()), len(chosen), "; ".join(ways)

@@ -11,7 +11,7 @@ from steelyard.design.runner.tandem import MOST_SLOWDOWN_IN_TANDEM
 from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS
-from steelyard.model.rows import USED, says_order
+from steelyard.model.rows import USED, has_order
 from steelyard.report.figures import whole_percent
 
 # If two differ by more than this factor, the longer one is alone for a good part of its time.
@@ -32,7 +32,7 @@ def tandem_finding(launches: Launches, benchmark: int, metric: str) -> Finding |
     )
     alone, beside = (_side_medians(launches, chosen, metric) for chosen in (launches.of(benchmark) & ~tandem, used))
     manner = "each beside a neighbour like itself" if _are_alike(beside) else "each beside the other while both ran"
-    if launches.samples and says_order(launches.samples[np.flatnonzero(used)[0]]):
+    if launches.samples and has_order(launches.samples[np.flatnonzero(used)[0]]):
         manner = "samples in turn, each behind one of the other side"
     message = f"{which} ran at the same time on one processor: {manner}"
     rise = _share_longer(alone, beside) if METRICS[metric].unit == "ns" else 0.0

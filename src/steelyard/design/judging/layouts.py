@@ -18,7 +18,7 @@ from steelyard.report.figures import percent
 from steelyard.stats.layouts import PAIRS_EACH, Averaged
 from steelyard.stats.paired import Judgement, layouts_needed
 from steelyard.stats.signed_rank import fewest_differences
-from steelyard.stats.variance import Components, components, p_of_layouts
+from steelyard.stats.variance import Components, components, layouts_p_value
 
 LEVELS: tuple[Level, Level, Level] = ("layout", "launch", "sample")
 # A level with this share of the result's variance is where more of it helps most.
@@ -51,7 +51,7 @@ def layout_facts(
     needed = layouts_needed(judgement, record.settings.margin, MOST_LAYOUTS) if is_open else None
     return LayoutFacts(
         changes={int(number): expm1(centre) for number, centre in zip(numbers, averaged.centres, strict=True)},
-        p_value=p_of_layouts(d, layouts) if are_apart else None,
+        p_value=layouts_p_value(d, layouts) if are_apart else None,
         parts=_variance_parts(parts, with_samples=samples is not None) if are_apart else [],
         most=_dominant_level(parts, len(numbers), len(d), sum(map(len, values))) if are_apart else None,
         assumed_normal=not averaged.is_free,

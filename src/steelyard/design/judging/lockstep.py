@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import FloatArray, Launches
-from steelyard.model.rows import Sample, judged_samples, says_order
+from steelyard.model.rows import Sample, has_order, judged_samples
 from steelyard.stats.neighbours import centres_of_neighbours
 
 # Below this a centre is the ratio of the medians, apart from rounding errors.
@@ -33,7 +33,7 @@ def with_lockstep_ratios(
     tables: defaultdict[int, list[tuple[int, list[Sample], list[Sample]]]] = defaultdict(list)
     for pair, (first, second) in enumerate(zip(*positions, strict=True)):
         sides = launches.samples[first], launches.samples[second]
-        if says_order(sides[0]) and says_order(sides[1]):
+        if has_order(sides[0]) and has_order(sides[1]):
             baseline, candidate = map(judged_samples, sides)
             if _are_in_turn(baseline, candidate):
                 tables[len(baseline)].append((pair, baseline, candidate))

@@ -14,7 +14,7 @@ from steelyard.model.looks import Look, LookBack
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.looks import plan_looks
-from steelyard.stats.paired import change_roughly
+from steelyard.stats.paired import rough_change
 
 
 def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | None]:
@@ -48,5 +48,5 @@ def _looks(pairs: MetricPairs, number: int, verdict: Verdict, record: Weighing) 
     for look in planned:
         if look.pairs >= verdict.pairs:
             break
-        yield Look(look.pairs, expm1(change_roughly(*pairs.first(look.pairs), settings.alpha)))
+        yield Look(look.pairs, expm1(rough_change(*pairs.first(look.pairs), settings.alpha)))
     yield Look(verdict.pairs, verdict.change)

@@ -16,7 +16,7 @@ from steelyard.model.records import Weighing
 from steelyard.model.rows import DISTURBED, USED, WARM_UP
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import FIRST_LOOK, Budgets
-from steelyard.stats.paired import DECIDES_BY, EVEN, Judgement, guess_of_few, margin_needed, pairs_needed
+from steelyard.stats.paired import DECISIVE_CHANCE, EVEN_CHANCE, Judgement, guess_from_few, margin_needed, pairs_needed
 from steelyard.stats.sequential import level_at_end
 from steelyard.stats.verdict import log_margin
 
@@ -45,14 +45,15 @@ def needed_to_decide(judgement: Judgement, settings: Settings, budgets: Budgets,
     pairs, even = (
         found and max(found, pairs_shown + 1)
         for found in (
-            _pairs_needed(judgement, settings, budgets, 2 * pairs_shown, members, by) for by in (DECIDES_BY, EVEN)
+            _pairs_needed(judgement, settings, budgets, 2 * pairs_shown, members, by)
+            for by in (DECISIVE_CHANCE, EVEN_CHANCE)
         )
     )
     return Needed(pairs, even, margin if known else None)
 
 
 def _pairs_needed(
-    judgement: Judgement, settings: Settings, budgets: Budgets, about: int, members: float, by: float = DECIDES_BY
+    judgement: Judgement, settings: Settings, budgets: Budgets, about: int, members: float, by: float = DECISIVE_CHANCE
 ) -> int | None:
     """Return the pairs that would decide, given about how many: the more looks, the less is left for the last.
 
@@ -69,7 +70,7 @@ def _pairs_needed(
 
 def needed_after_few_pairs(differences: FloatArray, settings: Settings, budgets: Budgets, members: float) -> Needed:
     """Return what pairs too few for an interval lack; the fewest that are looked at if they tell of no noise."""
-    guess = guess_of_few(differences, settings.alpha)
+    guess = guess_from_few(differences, settings.alpha)
     if guess is None:
         return Needed(FIRST_LOOK)
     pairs = _pairs_needed(guess, settings, budgets, _ASSUMED_PAIRS, members)

@@ -25,7 +25,7 @@ from steelyard.subjects.command import (
     launch_maker,
     launch_spec,
     names_its_program,
-    of_layout,
+    subject_in_layout,
     with_parameters,
 )
 from steelyard.subjects.harness import Work, harness_named
@@ -206,7 +206,7 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
     """
     layouts = settings.layouts if any(LAYOUT_PLACE in (one.directory or "") for one in subjects) else 0
     folders = [
-        (number, of_layout(subject, layout).directory)
+        (number, subject_in_layout(subject, layout).directory)
         for number, subject in enumerate(subjects)
         if subject.directory is not None
         for layout in (layouts_of(settings) if layouts else range(1))
@@ -305,7 +305,7 @@ def in_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
 
 
 def _in_layout(subject: Subject, settings: Settings, layout: int) -> Subject:
-    return of_layout(subject, layout) if settings.layouts else subject
+    return subject_in_layout(subject, layout) if settings.layouts else subject
 
 
 def subject_number(record: Weighing | Run, number: int, side: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
-from steelyard.model.placeholders import values_told
+from steelyard.model.placeholders import describe_values
 
 if TYPE_CHECKING:
     from steelyard.model.settings import Shard
@@ -47,4 +47,4 @@ def _work_name(benchmark: Benchmark) -> str:
     """Return the name of the work, whichever candidate does it."""
     if benchmark.entry is not None or not benchmark.params:
         return benchmark.entry or benchmark.name
-    return values_told(benchmark.params)
+    return describe_values(benchmark.params)

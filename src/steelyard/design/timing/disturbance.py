@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.model.metrics import METRICS
-from steelyard.model.rows import IN_TANDEM, LaunchRow, tells_active, waited_ns
+from steelyard.model.rows import IN_TANDEM, LaunchRow, is_active_known, waited_ns
 
 # A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
 DISTURBED_SHARE = 0.02
@@ -87,5 +87,5 @@ class Repeats:
 
     def _metric_with(self, first: LaunchRow, second: LaunchRow) -> str:
         """Return the metric that judges all pairs if this one is kept: `active` becomes `wall` where it is unknown."""
-        known = self.metric != "active" or (tells_active(first) and tells_active(second))
+        known = self.metric != "active" or (is_active_known(first) and is_active_known(second))
         return self.metric if known else "wall"

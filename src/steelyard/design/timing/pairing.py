@@ -46,6 +46,9 @@ FIRST_PAIRS = 12
 MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
 # The standard error of a median of normal values, relative to that of their mean.
 _MEDIAN_ERROR_FACTOR = 1.253
+# The kernel charges about one launch in fifty of a program that writes nothing for a block of its file system, which it
+# writes for itself: so many blocks of 512 bytes.
+BLOCKS_OF_ITS_OWN = 8
 # Two launches at once that take more than this share of the memory may leave too little for everything else.
 MOST_OF_MEMORY = 0.25
 
@@ -249,7 +252,7 @@ class Pairing:
         """Return what speaks against running two commands at once when nobody asked for it; None if nothing does."""
         if self._settings.harness is not None:
             return None
-        if pair[0].role != _WARM_UP_ROLE and any(map(self._writes, pair)):
+        if pair[0].role != _WARM_UP_ROLE and self._surely_writes(pair):
             return "it writes to files, which two at once may both want"
         if self._memory_bytes and sum(row.max_rss_bytes for row in pair) > MOST_OF_MEMORY * self._memory_bytes:
             return f"two at once take more than {whole_percent(MOST_OF_MEMORY)} of the memory"
@@ -259,6 +262,15 @@ class Pairing:
         """Whether the warm-up wrote to files: it may only have filled a cache, as one pair run by itself will tell."""
         newest = self._pairs[-1:]
         return any(pair[0].role == _WARM_UP_ROLE and any(map(self._writes, pair)) for pair in newest)
+
+    def _surely_writes(self, pair: Pair) -> bool:
+        """Whether a pair shows that the command writes to files, and not only that the kernel wrote for itself."""
+        written = [row.written_blocks or 0 for row in pair if self._writes(row)]
+        if len(written) == 1 and max(written) <= BLOCKS_OF_ITS_OWN:
+            # Counted by pairs, as which side wrote must not count.
+            writing = sum(any(map(self._writes, each)) for each in self._pairs)
+            return writing > max(1, len(self._pairs) / 2)
+        return bool(written)
 
     def _writes(self, row: LaunchRow) -> bool:
         """Whether a launch of a command wrote to files; a harness writes its reports."""

@@ -32,7 +32,7 @@ from steelyard.model.foreign import (
     other_machine,
 )
 from steelyard.model.kept import Finding
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.report.figures import count
 from steelyard.stats.clock import clock_quantisation
 from steelyard.stats.summary import centres, row_medians
@@ -70,7 +70,7 @@ def _describe(benchmarks: Sequence[ForeignBenchmark]) -> list[_DescribedBenchmar
     processes = [values for benchmark in benchmarks for values in benchmark.values]
     samples = np.array([len(values) for values in processes])
     counts = np.array([len(benchmark.values) for benchmark in benchmarks])
-    medians, spreads = centres(np.frombuffer(joined(processes)), samples)
+    medians, spreads = centres(np.frombuffer(concatenated(processes)), samples)
     over = zip(*centres(medians, counts), strict=True)
     apart = (np.split(each, np.cumsum(counts)[:-1]) for each in (medians, spreads, samples))
     return [

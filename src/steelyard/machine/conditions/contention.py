@@ -9,7 +9,7 @@ from steelyard.machine.hierarchies import limiting
 from steelyard.machine.moments import WORKING, Moment
 from steelyard.machine.readings import CPUS, Tree, whole
 from steelyard.machine.watch.names import Names
-from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
+from steelyard.machine.watch.strangers import Time, own_processes, strangers, ticks_between
 from steelyard.model.conditions import Condition
 
 # Shares of one processor, or of the time.
@@ -30,10 +30,10 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     if not ticks:
         return unknown("load", "the system does not tell what ran")
     # Where our own processes cannot be told from others, nobody is named.
-    ran = ran_between(before.processes, after.processes) if tree.knows_us() else {}
+    ran = ticks_between(before.processes, after.processes) if tree.knows_us() else {}
     names = Names.among(tree, after.processes)
     processes = {**before.processes, **after.processes}
-    others = strangers(processes, ran, ours(processes, {own}, own), Time(ticks, 1), names)
+    others = strangers(processes, ran, own_processes(processes, {own}, own), Time(ticks, 1), names)
     busy = [(one.ran_ns / ticks, one.name) for one in others if one.ran_ns > _BUSY * ticks]
     unseen = (sum(all_ticks.get(name, 0) for name in WORKING) - sum(ran.values())) / ticks
     if unseen > _UNSEEN:

@@ -20,7 +20,7 @@ _NAME = re.compile(r"steelyard-isolated-[0-9a-f]{12}")
 # A folder is created first and locked afterwards: a younger one may be unlocked and still in use.
 _UNLOCKED_S = 1.0
 # Another process that checks whether a folder is left over holds its lock for a moment.
-_MOST_TRIES, _APART_S = 20, 0.001
+_MOST_TRIES, _RETRY_S = 20, 0.001
 
 
 def _check_writable(path: Path) -> None:
@@ -82,7 +82,7 @@ class Folder:
         for _ in range(_MOST_TRIES):
             if lock(handle):
                 return
-            self.reach.sleep(_APART_S)
+            self.reach.sleep(_RETRY_S)
 
     def admit(self, process: int) -> None:
         """Move a process into it, and with that all that it starts from then on; raises OSError."""
@@ -93,7 +93,7 @@ class Folder:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-        return _removed(self.reach, self.path)
+        return _remove_group(self.reach, self.path)
 
 
 def trees(tree: Tree) -> list[Hierarchy]:
@@ -103,24 +103,24 @@ def trees(tree: Tree) -> list[Hierarchy]:
 
 def in_use(reach: Reach) -> dict[Path, set[int]]:
     """Return the groups of weighings that run right now, as far as they can be seen, with the processors of each."""
-    found = {}
-    for path in _ours(reach):
-        if not _is_left(reach, path):
-            found[path] = reach.tree.processor_list(path / "cpuset.cpus")
-    return found
+    processors_by_group = {}
+    for path in _own_groups(reach):
+        if not _is_abandoned(reach, path):
+            processors_by_group[path] = reach.tree.processor_list(path / "cpuset.cpus")
+    return processors_by_group
 
 
 def sweep(reach: Reach) -> None:
     """Remove the groups left by processes of ours that were killed."""
-    for path in _ours(reach):
+    for path in _own_groups(reach):
         with suppress(OSError):
-            found = (reach.tree.root / path).stat()
-            is_new = time.time() - found.st_ctime < _UNLOCKED_S
-            if found.st_uid == os.getuid() and not is_new and _is_left(reach, path):
-                _removed(reach, path)
+            status = (reach.tree.root / path).stat()
+            is_new = time.time() - status.st_ctime < _UNLOCKED_S
+            if status.st_uid == os.getuid() and not is_new and _is_abandoned(reach, path):
+                _remove_group(reach, path)
 
 
-def _ours(reach: Reach) -> Iterator[Path]:
+def _own_groups(reach: Reach) -> Iterator[Path]:
     """Yield our groups, which are made in the group of the process that measures or in one above it."""
     for hierarchy in trees(reach.tree):
         for parent in hierarchy.upwards():
@@ -129,7 +129,7 @@ def _ours(reach: Reach) -> Iterator[Path]:
                     yield path
 
 
-def _is_left(reach: Reach, path: Path) -> bool:
+def _is_abandoned(reach: Reach, path: Path) -> bool:
     """Return whether nobody holds a group any more."""
     try:
         handle = os.open(reach.tree.root / path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -141,7 +141,7 @@ def _is_left(reach: Reach, path: Path) -> bool:
         os.close(handle)
 
 
-def _removed(reach: Reach, path: Path) -> bool:
+def _remove_group(reach: Reach, path: Path) -> bool:
     try:
         reach.remove(reach.tree.root / path)
     except FileNotFoundError:

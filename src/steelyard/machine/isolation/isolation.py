@@ -21,12 +21,12 @@ from steelyard.model.errors import UsageError
 from steelyard.model.isolation import Isolation
 
 # Killed processes take a while to leave a group.
-_LOOKS, _LOOK_S = 20, 0.05
+_MOST_REMOVAL_TRIES, _REMOVAL_RETRY_S = 20, 0.05
 # Within the first kind of partition the scheduler still balances; a kernel that was booted with isolcpus makes only the
 # second kind of those processors.
 _PARTITIONS = ("root", "isolated")
-_AS_ROOT = "as root it can"
-_AS_USER = "as root it can; of systemd any user has one by systemd-run --user --scope -p Delegate=yes steelyard ..."
+_ROOT_REMEDY = "as root it can"
+_USER_REMEDY = "as root it can; of systemd any user has one by systemd-run --user --scope -p Delegate=yes steelyard ..."
 
 
 @dataclass
@@ -76,10 +76,10 @@ class Isolated:
     def remove(self) -> None:
         """Remove the group once its processes have left; what cannot be removed now is swept by a later command."""
         for folder in self.folders:
-            for _ in range(_LOOKS):
+            for _ in range(_MOST_REMOVAL_TRIES):
                 if folder.remove():
                     break
-                self.sleep(_LOOK_S)
+                self.sleep(_REMOVAL_RETRY_S)
 
 
 @contextmanager
@@ -96,16 +96,16 @@ def isolated(
     has the processor.
     """
     reach = reach or Reach()
-    wanted = _core(reach, processor)
-    _check_free(reach, wanted)
-    with ExitStack() as undoing:
-        made = _made(Isolated(reach, sleep, clock), wanted, undoing)
-        made.begun = clock()
-        undoing.callback(made.remove)
-        yield made
+    processors = _processors_of_core(reach, processor)
+    _check_free(reach, processors)
+    with ExitStack() as undo:
+        isolation = _make_groups(Isolated(reach, sleep, clock), processors, undo)
+        isolation.begun = clock()
+        undo.callback(isolation.remove)
+        yield isolation
 
 
-def _core(reach: Reach, processor: int | None) -> set[int]:
+def _processors_of_core(reach: Reach, processor: int | None) -> set[int]:
     """Return the processor and those that share its core, which are to be idle."""
     if processor is None:
         return set()
@@ -114,93 +114,93 @@ def _core(reach: Reach, processor: int | None) -> set[int]:
 
 def _check_free(reach: Reach, wanted: set[int]) -> None:
     for path, processors in in_use(reach).items():
-        if common := processors & wanted:
+        if shared := processors & wanted:
             raise UsageError(
-                f"--isolate: another weighing that runs right now has {named(common)} (/{path}): wait for its end, or "
+                f"--isolate: another weighing that runs right now has {named(shared)} (/{path}): wait for its end, or "
                 "choose another by --cpu"
             )
 
 
-def _made(isolated: Isolated, wanted: set[int], undoing: ExitStack) -> Isolated:
+def _make_groups(isolated: Isolated, processors: set[int], undo: ExitStack) -> Isolated:
     """Make the best groups that the system allows."""
     tree = isolated.reach.tree
     second, cpusets = second_version(tree), first_version(tree, "cpuset")
     if second is None and cpusets is None:
         isolated.missing.append("this system shows no control groups below /sys/fs/cgroup")
-    elif second is None and not wanted:
+    elif second is None and not processors:
         isolated.missing.append(
             "the control groups here are of the first version alone, which does not tell how long tasks wait: "
             "with --cpu there is one that is confined to a processor"
         )
     elif second is not None:
-        _make_second(isolated, second, set() if cpusets else wanted, undoing)
-    if cpusets is not None and wanted:
-        _make_first(isolated, cpusets, wanted)
+        _make_second(isolated, second, set() if cpusets else processors, undo)
+    if cpusets is not None and processors:
+        _make_first(isolated, cpusets, processors)
     return isolated
 
 
-def _make_first(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int]) -> None:
+def _make_first(isolated: Isolated, hierarchy: Hierarchy, processors: set[int]) -> None:
     """Make a cpuset of the first version, which cannot keep others off its processors."""
     reach, parent = isolated.reach, hierarchy.own
-    with ExitStack() as undoing:
+    with ExitStack() as undo:
         try:
             folder = Folder.made(reach, parent)
-            undoing.callback(folder.remove)
+            undo.callback(folder.remove)
             memory = reach.tree.text(parent / "cpuset.effective_mems") or reach.tree.text(parent / "cpuset.mems")
             reach.set(folder.path / "cpuset.mems", memory or "0")
-            reach.set(folder.path / "cpuset.cpus", ranges(wanted))
+            reach.set(folder.path / "cpuset.cpus", ranges(processors))
         except OSError as error:
             # systemd gives users no part of this tree, so the way out is root.
-            isolated.missing.append(f"no processors of its own: {_reason(error, _AS_ROOT)}")
+            isolated.missing.append(f"no processors of its own: {_reason(error, _ROOT_REMEDY)}")
             return
-        undoing.pop_all()
+        undo.pop_all()
     isolated.folders.append(folder)
-    isolated.processors = wanted
+    isolated.processors = processors
     isolated.missing.append(
-        f"others may run on {named(wanted)} too: the cpuset controller is one of the first version here, "
+        f"others may run on {named(processors)} too: the cpuset controller is one of the first version here, "
         "which takes no processor away from them"
     )
 
 
-def _make_second(isolated: Isolated, hierarchy: Hierarchy, wanted: set[int], undoing: ExitStack) -> None:
+def _make_second(isolated: Isolated, hierarchy: Hierarchy, processors: set[int], undo: ExitStack) -> None:
     """Make a group of the second version: a partition, else one confined to its processors, else just a group."""
-    reach, parents = isolated.reach, _parents(isolated.reach, hierarchy)
-    for is_alone, is_confined, lacking in (
-        (True, True, f"others may run on {named(wanted)} too"),
+    reach, parents = isolated.reach, _possible_parents(isolated.reach, hierarchy)
+    for is_alone, is_confined, lack in (
+        (True, True, f"others may run on {named(processors)} too"),
         (False, True, "no processors of its own"),
         (False, False, "no control group of its own"),
     ):
-        if is_confined and not wanted:
+        if is_confined and not processors:
             continue
         error = OSError()
         for parent in parents:
             with ExitStack() as steps:
                 try:
-                    folder = _group(reach, parent, wanted if is_confined else set(), steps, alone=is_alone)
+                    folder = _make_group(reach, parent, processors if is_confined else set(), steps, alone=is_alone)
                 except OSError as refused:
                     error = refused
                     continue
-                undoing.push(steps.pop_all())
+                undo.push(steps.pop_all())
             isolated.folders.append(folder)
-            isolated.alone, isolated.processors = is_alone, wanted if is_confined else set()
+            isolated.alone, isolated.processors = is_alone, processors if is_confined else set()
             return
-        isolated.missing = [f"{lacking}: {_reason(error, _AS_ROOT if is_alone else _AS_USER)}"]
+        isolated.missing = [f"{lack}: {_reason(error, _ROOT_REMEDY if is_alone else _USER_REMEDY)}"]
 
 
-def _group(reach: Reach, parent: Path, wanted: set[int], steps: ExitStack, *, alone: bool) -> Folder:
-    """Make such a group in `parent`, and register in `steps` how to undo that; raises OSError."""
-    if wanted:
-        _enable(reach, parent, steps)
+def _make_group(reach: Reach, parent: Path, processors: set[int], undo: ExitStack, *, alone: bool) -> Folder:
+    """Make such a group in `parent`, and register in `undo` how to undo that; raises OSError."""
+    if processors:
+        _enable_cpusets(reach, parent, undo)
     folder = Folder.made(reach, parent)
-    steps.callback(folder.remove)
-    if wanted:
-        reach.set(folder.path / "cpuset.cpus", ranges(wanted))
+    undo.callback(folder.remove)
+    if processors:
+        reach.set(folder.path / "cpuset.cpus", ranges(processors))
     if alone:
-        _take(reach, folder.path)
+        _make_partition(reach, folder.path)
     return folder
 
 
-def _enable(reach: Reach, parent: Path, steps: ExitStack) -> None:
+def _enable_cpusets(reach: Reach, parent: Path, undo: ExitStack) -> None:
     """Let groups in `parent` have processors of their own; undone later unless others need it by then."""
     control = parent / "cgroup.subtree_control"
     if "cpuset" in reach.words(control):
@@ -216,36 +216,36 @@ def _enable(reach: Reach, parent: Path, steps: ExitStack) -> None:
             except OSError:  # leaving it enabled affects nobody
                 return
 
-    steps.callback(disable)
+    undo.callback(disable)
 
 
-def _take(reach: Reach, path: Path) -> None:
+def _make_partition(reach: Reach, path: Path) -> None:
     """Make a group a partition; the kernel writes into the same file whether it is one. Raises OSError."""
-    said = ""
+    state = ""
     for kind in _PARTITIONS:
         reach.set(path / "cpuset.cpus.partition", kind)
-        said = reach.tree.text(path / "cpuset.cpus.partition") or ""
-        if said == kind:
+        state = reach.tree.text(path / "cpuset.cpus.partition") or ""
+        if state == kind:
             return
-    why = said.partition("(")[2].rstrip(")") or "the kernel gives none away"
+    why = state.partition("(")[2].rstrip(")") or "the kernel gives none away"
     raise OSError(errno.EBUSY, f"the kernel says: {why}", f"/{path.parent}")
 
 
-def _parents(reach: Reach, hierarchy: Hierarchy) -> Sequence[Path]:
+def _possible_parents(reach: Reach, hierarchy: Hierarchy) -> Sequence[Path]:
     """Return the groups in which ours may be made: our own and those above, up to the first with a limit.
 
     That limit has to hold for the launches as well.
     """
-    found = []
+    parents = []
     for folder in hierarchy.upwards():
-        found.append(folder)
+        parents.append(folder)
         limits = [reach.words(folder / name) for name in ("cpu.max", "memory.max")]
         if any(words and words[0] != "max" for words in limits):
             break
-    return found
+    return parents
 
 
-def _reason(error: OSError, way_out: str = _AS_USER) -> str:
+def _reason(error: OSError, way_out: str = _USER_REMEDY) -> str:
     """Return why the system refuses, and the way out, as a clause for a sentence."""
     where = error.filename or "the control groups"
     if error.errno in (errno.EACCES, errno.EPERM):

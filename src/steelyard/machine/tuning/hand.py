@@ -15,7 +15,7 @@ from steelyard.model.tuning import PROCESS
 _RUNNING, _STOPPED = "running", "stopped"
 _STOPPED_STATES = ("T", "t")
 # A signal only wakes a process, which then stops itself: on an idle machine 1 of 120 had not stopped yet.
-_MOST_LOOKS, _APART_S = 50, 0.002
+_MOST_CHECKS, _CHECK_S = 50, 0.002
 
 
 def _write(path: Path, text: str) -> None:
@@ -40,7 +40,7 @@ class Hand:
         """Return the value of a setting; None if there is no such setting (any more)."""
         if setting.startswith(PROCESS):
             states = [self._state(number) for number in self._processes(setting)]
-            return None if not states else _STOPPED if all(one in _STOPPED_STATES for one in states) else _RUNNING
+            return None if not states else _STOPPED if all(state in _STOPPED_STATES for state in states) else _RUNNING
         return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
@@ -50,10 +50,10 @@ class Hand:
             return
         for number in self._processes(setting):
             self.kill(number, signal.SIGSTOP if value == _STOPPED else signal.SIGCONT)
-        for _ in range(_MOST_LOOKS):
+        for _ in range(_MOST_CHECKS):
             if self.read(setting) in (value, None):
                 return
-            self.sleep(_APART_S)
+            self.sleep(_CHECK_S)
 
     def _processes(self, setting: str) -> list[int]:
         # In another namespace's /proc the numbers are different, so the signals would reach the wrong processes.

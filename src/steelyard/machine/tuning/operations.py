@@ -97,17 +97,17 @@ def _interrupts(hand: Hand, processor: int | None) -> Wanted:
     """
     if processor is None:
         return
-    leaving = hand.tree.siblings(processor)
-    staying = hand.tree.processor_list(f"{CPUS}/online") - {processor} - leaving
+    siblings = hand.tree.siblings(processor)
+    other_processors = hand.tree.processor_list(f"{CPUS}/online") - {processor} - siblings
     for path in hand.tree.below("proc/irq", "[0-9]*/smp_affinity_list"):
-        taking = processor_numbers(hand.tree.text(path) or "")
-        if taking & staying:
-            wanted = taking - {processor}
-        elif processor in taking:
-            wanted = staying
+        current = processor_numbers(hand.tree.text(path) or "")
+        if current & other_processors:
+            wanted = current - {processor}
+        elif processor in current:
+            wanted = other_processors
         else:
-            wanted = staying or {processor} if taking & leaving else taking
-        if wanted and wanted != taking:
+            wanted = other_processors or {processor} if current & siblings else current
+        if wanted and wanted != current:
             yield path, ranges(wanted)
 
 
@@ -133,6 +133,6 @@ OPERATIONS = (
 """In the order in which they are done. Switching off processors comes last, as their other files disappear then."""
 
 
-def planned(hand: Hand, processor: int | None) -> list[Change]:
+def planned_changes(hand: Hand, processor: int | None) -> list[Change]:
     """Return all that would be changed; `processor` is the one that is measured on, if one was chosen."""
     return [change for operation in OPERATIONS for change in operation.changes(hand, processor)]

@@ -17,7 +17,7 @@ from steelyard.model.tuning import Change, Tuning
 from steelyard.model.writing import write_atomically
 
 # Not in /run, which a reboot empties: the effect of an operation may last longer than that.
-_KEPT = "var/lib/steelyard/tuning.json"
+_STATE_FILE = "var/lib/steelyard/tuning.json"
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,14 @@ class Tuner:
     @property
     def kept(self) -> Path:
         """The file with the earlier state, which exists for as long as the machine is tuned."""
-        return self.hand.tree.root / _KEPT
+        return self.hand.tree.root / _STATE_FILE
 
     def plan(self, processor: int | None) -> list[Change]:
         """Return what would be changed now."""
-        from steelyard.machine.tuning.operations import planned  # not needed by those who only ask what is in force
+        # Not needed by those who only ask what is in force.
+        from steelyard.machine.tuning.operations import planned_changes
 
-        return planned(self.hand, processor)
+        return planned_changes(self.hand, processor)
 
     def tune(self, processor: int | None, *, tool: str, created: str) -> Done:
         """Change what can be changed; what the system refuses stays as it is.
@@ -60,14 +61,14 @@ class Tuner:
         If an error or an interrupt ends it early, the changes made until then are undone. Raises UsageError if the
         machine is tuned already, and MeasurementError if the earlier state cannot be written to disk.
         """
-        with self._alone():
+        with self._exclusively():
             self.check_untuned()
             changes = self.plan(processor)
             if not changes:
                 return Done([])
             self._keep(Tuning(tool=tool, created=created, changes=changes))
             try:
-                done = self._make(changes)
+                done = self._apply(changes)
             except BaseException:
                 self._undo(changes)
                 raise
@@ -87,11 +88,11 @@ class Tuner:
 
         Raises UsageError if the machine is not tuned, or if the file of its earlier state is damaged.
         """
-        self._tuned()  # first, as this needs neither rights nor the folder
-        with self._alone():
-            return self._undo(self._tuned().changes)
+        self._tuned_state()  # first, as this needs neither rights nor the folder
+        with self._exclusively():
+            return self._undo(self._tuned_state().changes)
 
-    def _tuned(self) -> Tuning:
+    def _tuned_state(self) -> Tuning:
         state = self.state()
         if state is None:
             raise UsageError("this machine is not tuned: there is nothing to restore")
@@ -106,7 +107,7 @@ class Tuner:
         except OSError as error:
             raise UsageError(
                 f"cannot read {self.kept}: {error.strerror}; it holds what was before: "
-                f"{_way_out(error, 'read it as root', 'look what is in its place')}"
+                f"{_remedy(error, 'read it as root', 'look what is in its place')}"
             ) from error
         except ValidationError as error:
             raise UsageError(
@@ -120,17 +121,17 @@ class Tuner:
             state = self.state()
         except UsageError:
             return []
-        return [one for one in (state.changes if state else []) if self.hand.read(one.setting) == one.after]
+        return [change for change in (state.changes if state else []) if self.hand.read(change.setting) == change.after]
 
-    def _make(self, changes: Sequence[Change]) -> Done:
-        made, refused = [], []
+    def _apply(self, changes: Sequence[Change]) -> Done:
+        done, refused = [], []
         for change in changes:
             reason = self._set(change.setting, change.after)
             if reason is None:
-                made.append(change)
+                done.append(change)
             else:
                 refused.append(Refused(change, reason))
-        return Done(made, refused)
+        return Done(done, refused)
 
     def _undo(self, changes: Sequence[Change]) -> Done:
         undone, refused = [], []
@@ -145,9 +146,9 @@ class Tuner:
                 undone.append(change)
             else:
                 refused.append(Refused(change, reason))
-        left = [one.change for one in refused if self._is_there(one.change.setting)]
-        if left and (state := self.state()):
-            self._keep(state.model_copy(update={"changes": left[::-1]}))
+        remaining = [refusal.change for refusal in refused if self._is_there(refusal.change.setting)]
+        if remaining and (state := self.state()):
+            self._keep(state.model_copy(update={"changes": remaining[::-1]}))
         else:
             self.kept.unlink(missing_ok=True)
         return Done(undone, refused)
@@ -158,8 +159,8 @@ class Tuner:
             self.hand.set(setting, value)
         except OSError as error:
             return error.strerror or str(error)
-        now = self.hand.read(setting)
-        return None if now == value else f"it is {now or 'empty'} now"
+        actual = self.hand.read(setting)
+        return None if actual == value else f"it is {actual or 'empty'} now"
 
     def _is_there(self, setting: str) -> bool:
         # A file that a crash has left empty exists all the same and can be written.
@@ -169,28 +170,28 @@ class Tuner:
         try:
             write_atomically(self.kept, state.model_dump_json(indent=1).encode(), private=True)
         except MeasurementError as error:
-            raise self._unkept(error.__cause__) from error
+            raise self._cannot_keep(error.__cause__) from error
         folder = os.open(self.kept.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(folder)  # so that the file's name, too, survives a crash of the machine
         finally:
             os.close(folder)
 
-    def _unkept(self, error: BaseException | None) -> MeasurementError:
+    def _cannot_keep(self, error: BaseException | None) -> MeasurementError:
         reason = error.strerror if isinstance(error, OSError) else error
-        way_out = _way_out(
+        way_out = _remedy(
             error, "tuning needs root", "it is not tuned without a folder that can be written, and has room"
         )
         return MeasurementError(f"cannot keep what was before in {self.kept.parent}: {reason}; {way_out}")
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusively(self) -> Iterator[None]:
         """Keep others from tuning or restoring meanwhile; raises UsageError if one does, MeasurementError."""
         try:
             self.kept.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
             handle = os.open(self.kept.with_name("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise self._unkept(error) from error
+            raise self._cannot_keep(error) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -201,6 +202,6 @@ class Tuner:
             os.close(handle)
 
 
-def _way_out(error: BaseException | None, as_root: str, others: str) -> str:
+def _remedy(error: BaseException | None, as_root: str, others: str) -> str:
     """Return what helps against an error of the kept file: root's rights do not help against a full disk."""
     return as_root if isinstance(error, PermissionError) else others

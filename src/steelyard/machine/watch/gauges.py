@@ -11,7 +11,7 @@ from steelyard.machine.hierarchies import limiting
 from steelyard.machine.readings import CPUS, Tree, whole
 
 # On some systems reading a clock rate wakes the processor.
-_MOST_RATES = 4
+_MOST_CLOCK_RATES = 4
 # These are read from the processor; others may be read by a board's firmware, which may take milliseconds.
 _FAST_SENSORS = ("x86_pkg_temp", "cpu-thermal", "cpu_thermal", "cpu0-thermal", "soc-thermal", "soc_thermal")
 
@@ -49,7 +49,7 @@ class Gauges:
             tree=tree,
             limits=[*filter(tree.is_there, (folder / "cpu.stat" for folder in limiting(tree, "cpu")))],
             heat=heat if tree.is_there(heat) else None,
-            rates=[*islice(rates, _MOST_RATES)],
+            rates=[*islice(rates, _MOST_CLOCK_RATES)],
             sensor=next((zone / "temp" for zone in sensors if tree.text(zone / "type") in _FAST_SENSORS), None),
         )
 
@@ -57,12 +57,12 @@ class Gauges:
         """Return what they show now."""
         stopped = [self._stopped_ns(path) for path in self.limits]
         rates = [rate for path in self.rates if (rate := self.tree.number(path))]
-        heat = None if self.sensor is None else self.tree.number(self.sensor)
+        millidegrees = None if self.sensor is None else self.tree.number(self.sensor)
         return Gauge(
             stopped_ns=max((ns for ns in stopped if ns is not None), default=None),
             slowed=None if self.heat is None else self.tree.number(self.heat),
             mhz=sum(rates) / len(rates) / 1000 if rates else None,
-            celsius=None if heat is None else heat / 1000,
+            celsius=None if millidegrees is None else millidegrees / 1000,
         )
 
     def _stopped_ns(self, path: Path) -> int | None:

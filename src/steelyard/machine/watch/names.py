@@ -14,12 +14,12 @@ _KERNEL_THREADS = (2, "kthreadd")
 _INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
 _FILE = re.compile(r"[\w./+@][\w./+@-]*")
 # Options followed by code instead of a file, as in `bash -lc`, `perl -ne`, `node --eval`, `php -r`; and a few others.
-_CODE = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
+_CODE_OPTION = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
 # A script that is handed over without a file, as in `bash /dev/fd/3`, has no name of its own.
-_NO_FILE = ("/dev/", "/proc/")
+_NOT_SCRIPTS = ("/dev/", "/proc/")
 _LONGEST = 40
 # The kernel keeps this many characters of a name.
-_CUT_AT = 15
+_KERNEL_NAME_LENGTH = 15
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,16 @@ class Names:
         more than the names of program and script is taken from command lines, which may contain secrets.
         """
         if self.has_kernel_threads and process.parent == _KERNEL_THREADS[0]:
-            return f"[{_plain(process.name.partition('/')[0])}]"
+            return f"[{_printable(process.name.partition('/')[0])}]"
         if _INTERPRETER.fullmatch(process.name):
             script = _script(self._words(number)[1:])
             if script is not None and script != process.name:
-                return _plain(f"{process.name} {script}")
-        return _plain(self._whole(number, process.name))
+                return _printable(f"{process.name} {script}")
+        return _printable(self._full_name(number, process.name))
 
-    def _whole(self, number: int, name: str) -> str:
+    def _full_name(self, number: int, name: str) -> str:
         """Return a name that the kernel may have cut off in full, from the command line, unless that is a title."""
-        program = PurePath(self._words(number)[0]).name if len(name) == _CUT_AT else name
+        program = PurePath(self._words(number)[0]).name if len(name) == _KERNEL_NAME_LENGTH else name
         return program if program.startswith(name) and _FILE.fullmatch(program) else name
 
     def _words(self, number: int) -> list[str]:
@@ -60,17 +60,17 @@ class Names:
 
 def _script(words: Sequence[str]) -> str | None:
     """Return the script, or Python's module, in an interpreter's arguments; None if it runs code that is in no file."""
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word == "-m":
-            module = "".join(words[place + 1 : place + 2])
+            module = "".join(words[index + 1 : index + 2])
             return f"-m {module}" if _FILE.fullmatch(module) else None
-        if _CODE.match(word):
+        if _CODE_OPTION.match(word):
             return None
         # Not the value of an option before it, as in `-W ignore script.py`.
         if _FILE.fullmatch(word) and ("." in word or "/" in word):
-            return None if word.startswith(_NO_FILE) else PurePath(word).name
+            return None if word.startswith(_NOT_SCRIPTS) else PurePath(word).name
     return None
 
 
-def _plain(name: str) -> str:
+def _printable(name: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in name)[:_LONGEST]

@@ -9,14 +9,14 @@ from zlib import crc32
 # A microsecond of arithmetic within the first cache. With over 5 KiB other threads could get the interpreter meanwhile.
 _WORK = bytes(4096)
 # A disturbance that is as short as this work hits only one or two of the repetitions.
-_TIMES = 8
+_REPETITIONS = 8
 
 
 def fixed_work_ns(clock_ns: Callable[[], int] = time.perf_counter_ns) -> int:
     """Return what the work takes now, in ns: the least of a few repetitions."""
-    taken = []
-    for _ in range(_TIMES):
+    times_ns = []
+    for _ in range(_REPETITIONS):
         begun_ns = clock_ns()
         crc32(_WORK)
-        taken.append(clock_ns() - begun_ns)
-    return min(taken)
+        times_ns.append(clock_ns() - begun_ns)
+    return min(times_ns)

@@ -38,7 +38,7 @@ class Stillness:
             part_s = min(seconds, _LONGEST_S)
             delay_ns, due_ns = self._delay_ns(), self._clock_ns() + round(part_s * 1e9)
             is_end = self._sleep(part_s)
-            self._still_ns = self._still(due_ns, delay_ns)
+            self._still_ns = self._still_time_ns(due_ns, delay_ns)
             if is_end or self._still_ns is not None:
                 return is_end
             seconds -= part_s
@@ -49,7 +49,7 @@ class Stillness:
         still_ns, self._still_ns = self._still_ns, None
         return still_ns
 
-    def _still(self, due_ns: int, delay_before_ns: int | None) -> int | None:
+    def _still_time_ns(self, due_ns: int, delay_before_ns: int | None) -> int | None:
         late_ns, delay_ns = self._clock_ns() - due_ns, self._delay_ns()
         if delay_ns is None or delay_before_ns is None:
             return None

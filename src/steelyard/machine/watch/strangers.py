@@ -12,7 +12,7 @@ from steelyard.machine.watch.names import Names
 from steelyard.model.watch import Beside
 
 # Less of a processor than this is what goes on all the time.
-_WORTH_NAMING = 0.02
+_LEAST_SHARE_NAMED = 0.02
 _MOST_NAMED = 8
 
 Ran = Mapping[tuple[int, int], int]
@@ -42,34 +42,34 @@ class _Group:
             self.busiest, self.cpu = ticks, cpu
 
 
-def ours(processes: Processes, roots: Collection[int], alone: int) -> set[int]:
+def own_processes(processes: Processes, roots: Collection[int], alone: int) -> set[int]:
     """The numbers of the processes that measure or are measured: the `roots` with all below them, and one `alone`."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for (number, _), process in processes.items():
         children[process.parent].append(number)
-    found, left = {alone}, [*roots]
-    while left:
-        number = left.pop()
-        if number not in found:
-            found.add(number)
-            left += children[number]
-    return found
+    own, to_visit = {alone}, [*roots]
+    while to_visit:
+        number = to_visit.pop()
+        if number not in own:
+            own.add(number)
+            to_visit += children[number]
+    return own
 
 
-def ran_between(before: Processes, after: Processes) -> Ran:
+def ticks_between(before: Processes, after: Processes) -> Ran:
     """What each ran, with what was waited for of children that were never looked at, or ran on after a look.
 
     The compilers of a build may all be shorter than the time between two looks: their time is then that of `make`. Of a
     program that a look has seen, which ended under `sudo` or a shell, it is that program's, though it is gone.
     """
-    nothing = Process("", 0, 0, 0, None)
+    new_process = Process("", 0, 0, 0, None)
     gone = _ended_below(before, after)
-    ran = {key: process.ticks - before.get(key, nothing).ticks for key, process in after.items()}
+    ran = {key: process.ticks - before.get(key, new_process).ticks for key, process in after.items()}
     for key, process in after.items():
         ended = gone.get(key[0], _Ended())
-        of_ended = process.ended_ticks - before.get(key, nothing).ended_ticks - ended.known
-        if of_ended > 0:
-            ran[ended.busiest or key] = ran.get(ended.busiest or key, 0) + of_ended
+        ended_ticks = process.ended_ticks - before.get(key, new_process).ended_ticks - ended.known
+        if ended_ticks > 0:
+            ran[ended.busiest or key] = ran.get(ended.busiest or key, 0) + ended_ticks
     return ran
 
 
@@ -90,15 +90,15 @@ class _Ended:
 def _ended_below(before: Processes, after: Processes) -> Mapping[int, _Ended]:
     """What has ended since, by the number of the process that goes on above it."""
     gone = {key[0]: key for key in before.keys() - after.keys()}
-    found: defaultdict[int, _Ended] = defaultdict(_Ended)
+    ended_by_parent: defaultdict[int, _Ended] = defaultdict(_Ended)
     for key in gone.values():
         parent = before[key].parent
         for _ in gone:
             if parent not in gone:
                 break
             parent = before[gone[parent]].parent
-        found[parent].add(key, before[key])
-    return found
+        ended_by_parent[parent].add(key, before[key])
+    return ended_by_parent
 
 
 def strangers(processes: Processes, ran: Ran, own: Collection[int], time: Time, names: Names) -> list[Beside]:
@@ -107,7 +107,7 @@ def strangers(processes: Processes, ran: Ran, own: Collection[int], time: Time, 
     for key, ticks in ran.items():
         if ticks > 0 and key[0] not in own:
             groups[names.of(key[0], processes[key])].add(ticks, processes[key].processor)
-    busy = [(name, group) for name, group in groups.items() if group.ticks >= _WORTH_NAMING * time.ticks]
+    busy = [(name, group) for name, group in groups.items() if group.ticks >= _LEAST_SHARE_NAMED * time.ticks]
     busy.sort(key=lambda one: (-one[1].ticks, one[0]))
     return [
         Beside.model_construct(name=name, processes=group.processes, ran_ns=group.ticks * time.tick_ns, cpu=group.cpu)

@@ -22,16 +22,16 @@ from steelyard.machine.watch.gauges import Gauge, Gauges
 from steelyard.machine.watch.names import Names
 from steelyard.machine.watch.sentinel import fixed_work_ns
 from steelyard.machine.watch.stillness import Stillness
-from steelyard.machine.watch.strangers import Time, ours, ran_between, strangers
+from steelyard.machine.watch.strangers import Time, own_processes, strangers, ticks_between
 from steelyard.model.watch import Interrupting, Stretch
 
 # Of one processor, for all looks together; the bar is 0.5 %, and what is around a look is not counted.
-_MOST_SHARE = 0.004
+_MOST_PROCESSOR_SHARE = 0.004
 _SHORTEST_S = 0.25
 # A stretch has about 400 bytes in a record: in an hour there are 3,700 and not 14,400.
-_THINNED_FROM = 1000
+_LOOKS_BEFORE_THINNING = 1000
 # Fewer are what goes on all the time. Four sources of the kernel's own are busy on any machine of many processors.
-_WORTH_KEEPING_PER_S, _MOST_KEPT = 1000, 6
+_WORTH_KEEPING_PER_S, _MOST_SOURCES_KEPT = 1000, 6
 
 
 class _Look(NamedTuple):
@@ -86,30 +86,30 @@ class Watcher:
 
     def taken(self) -> list[Stretch]:
         """What was seen since this was last asked."""
-        found = []
+        stretches = []
         with suppress(IndexError):
             while True:
-                found.append(self._taken.popleft())
-        return found
+                stretches.append(self._taken.popleft())
+        return stretches
 
     def look(self) -> int:
         """End a stretch, and begin the next; the processor time that it took, ns."""
         begun_ns = time.thread_time_ns()
-        now = self._now()
-        told = self._between(self._latest, now)
-        self._latest = now
-        told["cost_ns"] = time.thread_time_ns() - begun_ns
+        latest = self._take_look()
+        stretch = self._stretch_between(self._latest, latest)
+        self._latest = latest
+        stretch["cost_ns"] = time.thread_time_ns() - begun_ns
         # Measured, and not read: a validator would be built at its first use, for 2 ms.
-        self._taken.append(Stretch.model_construct(**told))
-        return int(told["cost_ns"])
+        self._taken.append(Stretch.model_construct(**stretch))
+        return int(stretch["cost_ns"])
 
     def begin(self) -> None:
         """Take the first look."""
         begun_ns = time.thread_time_ns()
-        self._latest = self._now()
+        self._latest = self._take_look()
         self._first_ns = time.thread_time_ns() - begun_ns
 
-    def _now(self) -> _Look:
+    def _take_look(self) -> _Look:
         moment = read_moment(self._tree, self._clock_ns() / 1e9, self._lines)
         return _Look(moment, self._gauges.read(), self._interrupts.read())
 
@@ -128,16 +128,16 @@ class Watcher:
             with suppress(OSError):  # none is left, or they may not be chosen
                 os.sched_setaffinity(0, os.sched_getaffinity(0) - {self._processor})
 
-    def _between(self, earlier: _Look, now: _Look) -> dict[str, Any]:
+    def _stretch_between(self, earlier: _Look, later: _Look) -> dict[str, Any]:
         """What is told of the stretch between two."""
-        before, moment = earlier.moment, now.moment
+        before, moment = earlier.moment, later.moment
         length_s = max(moment.seconds - before.seconds, 1e-9)
         # Where our own cannot be told from others, nobody is.
-        ran = ran_between(before.processes, moment.processes) if self._knows_us else {}
+        ran = ticks_between(before.processes, moment.processes) if self._knows_us else {}
         # Those that have ended, too: what a launch ran on after a look is not somebody else's.
         processes = {**before.processes, **moment.processes}
-        own = ours(processes, self._launchers, os.getpid())
-        time_gone = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
+        own = own_processes(processes, self._launchers, os.getpid())
+        elapsed = Time(length_s * 1e9 / self._tick_ns, self._tick_ns)
         ticks = {name: moment.ticks.get(name, 0) - before.ticks.get(name, 0) for name in moment.ticks}
         working = sum(ticks[name] for name in WORKING) if ticks else None
         hidden = None if working is None or not self._knows_us else max(0, working - sum(ran.values()))
@@ -145,21 +145,21 @@ class Watcher:
         return {
             "start_ns": round(before.seconds * 1e9),
             "end_ns": round(moment.seconds * 1e9),
-            "beside": strangers(processes, ran, own, time_gone, Names.among(self._tree, moment.processes)),
+            "beside": strangers(processes, ran, own, elapsed, Names.among(self._tree, moment.processes)),
             "hidden_ns": None if hidden is None else hidden * self._tick_ns,
             "pressure_ns": None if waiting_us is None else 1000 * waiting_us,
             "steal_ns": max(0, ticks["steal"]) * self._tick_ns if "steal" in ticks else None,
-            "stopped_ns": _growth(earlier.gauge.stopped_ns, now.gauge.stopped_ns),
+            "stopped_ns": _growth(earlier.gauge.stopped_ns, later.gauge.stopped_ns),
             "still_ns": self._stillness.taken_ns(),
-            "slowed": _growth(earlier.gauge.slowed, now.gauge.slowed),
+            "slowed": _growth(earlier.gauge.slowed, later.gauge.slowed),
             "interrupts": _growth(before.interrupts, moment.interrupts),
             "interrupting": [
                 Interrupting.model_construct(source=source, times=times)
-                for source, times in self._interrupts.grown(earlier.interrupts, now.interrupts)[:_MOST_KEPT]
+                for source, times in self._interrupts.grown(earlier.interrupts, later.interrupts)[:_MOST_SOURCES_KEPT]
                 if times > _WORTH_KEEPING_PER_S * length_s
             ],
-            "mhz": now.gauge.mhz,
-            "celsius": now.gauge.celsius,
+            "mhz": later.gauge.mhz,
+            "celsius": later.gauge.celsius,
             # Behind the reading, by which the processor is awake.
             "work_ns": self._work_ns(),
         }
@@ -167,7 +167,7 @@ class Watcher:
 
 def pause_s(elapsed_s: float, cost_ns: int) -> float:
     """How long to wait for the next look, so long after the first; with it all will have taken so much."""
-    return max(_SHORTEST_S, elapsed_s / _THINNED_FROM, cost_ns / _MOST_SHARE / 1e9 - elapsed_s)
+    return max(_SHORTEST_S, elapsed_s / _LOOKS_BEFORE_THINNING, cost_ns / _MOST_PROCESSOR_SHARE / 1e9 - elapsed_s)
 
 
 def _growth(before: int | None, now: int | None) -> int | None:

@@ -23,10 +23,10 @@ from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 
 # From Valgrind's model of the processor, with the bytes; its core says little more than that the target gets SIGILL.
-_NO_INSTRUCTION = re.compile(r"unhandled instruction(?: bytes)?:?([^\n]*)")
+_UNKNOWN_INSTRUCTION = re.compile(r"unhandled instruction(?: bytes)?:?([^\n]*)")
 # The x86 instruction that is defined as undefined (ud2): a target executes it on purpose.
-_MEANT = "0xF 0xB "
-_DIED_OF_IT = "default action of signal 4 (SIGILL)"
+_UD2 = "0xF 0xB "
+_KILLED_BY_SIGILL = "default action of signal 4 (SIGILL)"
 _INSTRUCTION_PLACE = re.compile(r"nrecognised instruction at address[^\n]*\n==\d+==\s+at 0x[0-9A-F]+: ([^\n]+)")
 # The first byte of an AVX-512 instruction in a 64-bit program (Intel's manual, volume 2, "EVEX").
 _EVEX = "0x62"
@@ -34,16 +34,16 @@ _AVX512 = "AVX-512"
 _COMMAND = re.compile(r"^==\d+== Command: (.+)$", re.MULTILINE)
 _PARENT = re.compile(r"Parent PID: (\d+)")
 # Valgrind reads the symbols of its own tool when it starts a program, but not when a program forks.
-_BEGUN = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
+_READ_TOOL_SYMBOLS = re.compile(r"Reading syms from \S*/(?:cachegrind|callgrind)-")
 # Unknown instructions are recognised by the patterns above.
-_OWN_TROUBLE = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
+_VALGRIND_ERROR = re.compile(r"^(?:==\d+== )?valgrind: (?!Unrecognised instruction)(.+)$", re.MULTILINE)
 # Valgrind gives up on debug information that it does not know, such as clang's DWARF 5 in 3.19, and names the file.
 _UNREADABLE = re.compile(r'Valgrind: debuginfo reader: .+?^==\d+== Valgrind: +"([^\n]+)"$', re.DOTALL | re.MULTILINE)
 # Valgrind warns of each program with rights of its own that the target tries to execute, and refuses to execute it.
 _NOT_EXECUTED = re.compile(r"^==\d+== Warning: Can't execute setuid/setgid/setcap executable: ([^\n]+)$", re.MULTILINE)
-_SETUID = "a setuid program cannot be counted: count a copy without that bit"
+_SETUID_REMEDY = "a setuid program cannot be counted: count a copy without that bit"
 _REMEDIES = (
-    ("setuid", _SETUID),
+    ("setuid", _SETUID_REMEDY),
     ("bad interpreter", "the interpreter that its first line names is not there: install it, or correct that line"),
     ("No such file", "it was there before: if the command removes it, put it back with --prepare"),
     (
@@ -57,7 +57,7 @@ _WHEN_LATE = (
     "under valgrind a program takes 5 to 200 times as long as alone; raise --timeout, unless it waits for something"
 )
 # Where a target's output goes first if it is meant for a file.
-_OUTPUT = "output"
+_OUTPUT_NAME = "output"
 _ANY_REMEDY = "check that the program is one for this machine, and that there is memory for it"
 
 
@@ -97,11 +97,11 @@ class _UnderValgrind:
     def without_instrument(self, measured: Measured) -> Measured:
         """Return what the target did by itself; raises MeasurementError if Valgrind failed or wrote no counts."""
         logs = self._logs()
-        measured = _as_if_alone(measured, self.asked.program, self.padded.program, logs)
+        measured = _without_valgrind_names(measured, self.asked.program, self.padded.program, logs)
         if not (measured.cancelled or measured.timed_out):
-            _hand_over(self.folder / _OUTPUT, self.padded)
+            _copy_output(self.folder / _OUTPUT_NAME, self.padded)
             counts = self._counts()
-            _refuse_trouble(self.padded, measured, logs, killed=len(logs.keys() - counts.keys()))
+            _raise_for_valgrind(self.padded, measured, logs, killed=len(logs.keys() - counts.keys()))
             if not counts:
                 raise MeasurementError(
                     f"valgrind wrote no counts of {_name(self.padded)}: was it killed from outside or for want of "
@@ -111,18 +111,20 @@ class _UnderValgrind:
 
     def read(self, measured: Measured) -> Counted:
         """Return the counts; raises MeasurementError if they cannot be read."""
-        profiles = {pid: _whole([*map(self.counter.profiles.read, paths)]) for pid, paths in self._counts().items()}
-        return _added(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
+        profiles = {
+            pid: _combined_parts([*map(self.counter.profiles.read, paths)]) for pid, paths in self._counts().items()
+        }
+        return _counted(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
 
     def _logs(self) -> dict[int, str]:
         return {_pid(path): path.read_text(errors="replace") for path in self.folder.glob("log.*")}
 
     def _counts(self) -> dict[int, list[Path]]:
         """Return the files of each process: one, unless the target itself asks Callgrind to write its counts so far."""
-        found: dict[int, list[Path]] = {}
+        files_by_pid: dict[int, list[Path]] = {}
         for path in sorted(self.folder.glob("out.*")):
-            found.setdefault(_pid(path), []).append(path)
-        return found
+            files_by_pid.setdefault(_pid(path), []).append(path)
+        return files_by_pid
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Counter:
     def attached(self, spec: LaunchSpec) -> Iterator[Attachment[Counted]]:
         """Put the launch under Valgrind; raises MeasurementError if Valgrind could not run it."""
         begun = self.clock()
-        _refuse_what_is_no_program(spec)
+        _require_program(spec)
         with room_for("counts need"), scratch_folder("count") as folder:
             long = padded(spec)
             yield _UnderValgrind(spec, long, self._under_valgrind(long, folder), folder, self, begun)
@@ -153,7 +155,7 @@ class Counter:
         return replace(spec, program=program, argv=argv, stdout=_own_output(spec, folder), fixed_layout=True)
 
 
-def _refuse_what_is_no_program(spec: LaunchSpec) -> None:
+def _require_program(spec: LaunchSpec) -> None:
     """Refuse a file that the kernel would not execute: Valgrind takes it for a shell script and counts the shell."""
     program = os.path.join(spec.cwd or b"", spec.program)  # noqa: PTH118 - bytes
     if not is_program(Path(os.fsdecode(program))):
@@ -166,44 +168,46 @@ def _refuse_what_is_no_program(spec: LaunchSpec) -> None:
 def _own_output(spec: LaunchSpec, folder: Path) -> bytes | int | None:
     """Return a launch's output, a file replaced by one of its own: several may write at once, each from its start."""
     if isinstance(spec.stdout, bytes) and not Path(os.fsdecode(spec.stdout)).is_char_device():
-        return os.fsencode(folder / _OUTPUT)
+        return os.fsencode(folder / _OUTPUT_NAME)
     return spec.stdout
 
 
-def _hand_over(output: Path, spec: LaunchSpec) -> None:
+def _copy_output(output: Path, spec: LaunchSpec) -> None:
     """Copy the output of a launch to the file it was meant for, which then holds one launch's output, not a mixture."""
     if not output.exists() or not isinstance(spec.stdout, bytes):
         return
-    place = os.fsdecode(spec.stdout)
+    destination = os.fsdecode(spec.stdout)
     try:
-        with output.open("rb") as source, open(place, "ab") as target:  # noqa: PTH123 - bytes of any kind
+        with output.open("rb") as source, open(destination, "ab") as target:  # noqa: PTH123 - bytes of any kind
             fcntl.flock(target, fcntl.LOCK_EX)
             target.truncate(0)
             shutil.copyfileobj(source, target)
     except OSError as error:
-        raise MeasurementError(f"cannot write {place}: {error.strerror or error}; give another --output") from error
+        raise MeasurementError(
+            f"cannot write {destination}: {error.strerror or error}; give another --output"
+        ) from error
 
 
-def _as_if_alone(measured: Measured, program: bytes, path: bytes, logs: dict[int, str]) -> Measured:
+def _without_valgrind_names(measured: Measured, program: bytes, path: bytes, logs: dict[int, str]) -> Measured:
     """Return a launch's stderr and its left-behind processes with the names that the user knows.
 
     In stderr the padded `path` becomes `program` again; processes get the names of what Valgrind executed for them.
     """
-    said = measured.stderr
-    if said is not None:
-        said = said.replace(path, program)
+    stderr = measured.stderr
+    if stderr is not None:
+        stderr = stderr.replace(path, program)
         # Only the end of the output is kept, which may begin within the slashes of the padding.
-        said = re.sub(rb"\A/{2,}", b"/", said)
-    left = tuple(_left_name(process, program, logs) for process in measured.left_behind)
-    return replace(measured, stderr=said, left_behind=left)
+        stderr = re.sub(rb"\A/{2,}", b"/", stderr)
+    left_behind = tuple(_left_behind_name(process, program, logs) for process in measured.left_behind)
+    return replace(measured, stderr=stderr, left_behind=left_behind)
 
 
-def _left_name(process: str, program: bytes, logs: dict[int, str]) -> str:
+def _left_behind_name(process: str, program: bytes, logs: dict[int, str]) -> str:
     """Return "PID name" with the name from the process's log; one killed right after its fork may not have a log."""
     pid = process.partition(" ")[0]
     log = logs.get(int(pid), "") if pid.isdecimal() else ""
     command = _COMMAND.search(log)
-    words = _tidy(command[1]).split() if command else []
+    words = _without_padding(command[1]).split() if command else []
     path = words[0] if words else program.decode(errors="replace")
     return f"{pid} {path.rpartition('/')[2]}"
 
@@ -213,96 +217,100 @@ def _pid(path: Path) -> int:
     return int(re.findall(r"\.(\d+)", path.name)[0])
 
 
-def _whole(parts: list[Profile]) -> Profile:
+def _combined_parts(parts: list[Profile]) -> Profile:
     """Return the profile of one process, whose counts may have been written in successive parts."""
     if len(parts) == 1:
         return parts[0]
-    return replace(parts[0], events=_sum(part.events for part in parts), functions=_merged(parts))
+    return replace(parts[0], events=_sum(part.events for part in parts), functions=_merged_functions(parts))
 
 
-def _refuse_trouble(spec: LaunchSpec, measured: Measured, logs: dict[int, str], killed: int) -> None:
+def _raise_for_valgrind(spec: LaunchSpec, measured: Measured, logs: dict[int, str], killed: int) -> None:
     """Raise MeasurementError for what Valgrind could not do, as distinct from what the target did or merely printed."""
     for log in logs.values():
-        if _DIED_OF_IT in log and (instruction := _unknown_instruction(log)):
+        if _KILLED_BY_SIGILL in log and (instruction := _unknown_instruction(log)):
             command = _COMMAND.search(log)
-            or_add = ", or add -mno-avx512f" if instruction.startswith(_AVX512) else ""
+            extra_flag = ", or add -mno-avx512f" if instruction.startswith(_AVX512) else ""
             raise MeasurementError(
-                f"valgrind does not know an instruction of {_tidy(command[1]) if command else _name(spec)} "
-                f"({instruction}): build it without -march=native, as with -march=x86-64-v3{or_add}"
+                f"valgrind does not know an instruction of {_without_padding(command[1]) if command else _name(spec)} "
+                f"({instruction}): build it without -march=native, as with -march=x86-64-v3{extra_flag}"
             )
         if killed and (unreadable := _UNREADABLE.search(log)):
             raise MeasurementError(
-                f"valgrind cannot read the debug information of {_tidy(unreadable[1])}: build it with -gdwarf-4, count "
-                "a copy without (strip -g), or install a newer valgrind"
+                f"valgrind cannot read the debug information of {_without_padding(unreadable[1])}: build it with "
+                "-gdwarf-4, count a copy without (strip -g), or install a newer valgrind"
             )
-    said = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
-    if (measured.has_failed() or killed) and (troubles := _OWN_TROUBLE.findall(said)):
-        remedy = next((remedy for sign, remedy in _REMEDIES if sign in said), _ANY_REMEDY)
+    output = "\n".join([*logs.values(), (measured.stderr or b"").decode(errors="replace")])
+    if (measured.has_failed() or killed) and (errors := _VALGRIND_ERROR.findall(output)):
+        remedy = next((remedy for sign, remedy in _REMEDIES if sign in output), _ANY_REMEDY)
         # A line that ends in a colon only introduces the next.
-        trouble = next((line for line in troubles if not line.endswith(":")), troubles[0])
-        raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_tidy(trouble).rstrip('.')}; {remedy}")
-    if measured.has_failed() and (program := _NOT_EXECUTED.search(said)):
-        raise MeasurementError(f"valgrind cannot run {_tidy(program[1])}, which the target executes: {_SETUID}")
+        error = next((line for line in errors if not line.endswith(":")), errors[0])
+        raise MeasurementError(f"valgrind cannot run {_name(spec)}: {_without_padding(error).rstrip('.')}; {remedy}")
+    if measured.has_failed() and (program := _NOT_EXECUTED.search(output)):
+        raise MeasurementError(
+            f"valgrind cannot run {_without_padding(program[1])}, which the target executes: {_SETUID_REMEDY}"
+        )
 
 
 def _unknown_instruction(log: str) -> str | None:
     """Return what the log says of an instruction that Valgrind does not know: its bytes and its place."""
-    match = _NO_INSTRUCTION.search(log)
-    if match is None or match[1].strip(" :").startswith(_MEANT):
+    match = _UNKNOWN_INSTRUCTION.search(log)
+    if match is None or match[1].strip(" :").startswith(_UD2):
         return None
     place = _INSTRUCTION_PLACE.search(log)
-    bytes_ = match[1].strip(" :.")
-    kind = f"{_AVX512}, " if bytes_.startswith(_EVEX) else ""
-    return f"{kind}{bytes_}{f', in {place[1]}' if place else ''}"
+    code = match[1].strip(" :.")
+    prefix = f"{_AVX512}, " if code.startswith(_EVEX) else ""
+    return f"{prefix}{code}{f', in {place[1]}' if place else ''}"
 
 
 def _name(spec: LaunchSpec) -> str:
-    return _tidy(spec.program.decode(errors="replace"))
+    return _without_padding(spec.program.decode(errors="replace"))
 
 
-def _tidy(text: str) -> str:
+def _without_padding(text: str) -> str:
     """Return a path or a command without the slashes that padded its length."""
     return re.sub(r"(?<!\S)/{2,}", "/", text.strip())
 
 
-def _added(
+def _counted(
     spec: LaunchSpec, profiles: dict[int, Profile], logs: dict[int, str], measured: Measured, seconds: float
 ) -> Counted:
-    started = _started(profiles, logs)
-    first = started[0]
+    programs = _program_profiles(profiles, logs)
+    first = programs[0]
     replaced = not first.command.startswith(spec.program.decode(errors="backslashreplace"))
-    arounds = (_unknown_instruction(logs.get(pid, "")) for pid in profiles)
+    instructions = (_unknown_instruction(logs.get(pid, "")) for pid in profiles)
     return Counted(
-        events=_sum(profile.events for profile in started),
-        functions=_merged(started),
-        processes=[CountedProcess(command=_tidy(one.command), events=one.events) for one in started],
-        forked=len(profiles) - len(started),
+        events=_sum(profile.events for profile in programs),
+        functions=_merged_functions(programs),
+        processes=[CountedProcess(command=_without_padding(one.command), events=one.events) for one in programs],
+        forked=len(profiles) - len(programs),
         measured=measured,
         seconds=seconds,
-        lost=len((logs.keys() | _left_behind(measured)) - profiles.keys()),
-        replaced_by=_tidy(first.command) if replaced else None,
-        went_around=next((around for around in arounds if around), None),
-        not_executed=next((_tidy(found[1]) for log in logs.values() if (found := _NOT_EXECUTED.search(log))), None),
+        lost=len((logs.keys() | _left_behind_pids(measured)) - profiles.keys()),
+        replaced_by=_without_padding(first.command) if replaced else None,
+        went_around=next((instruction for instruction in instructions if instruction), None),
+        not_executed=next(
+            (_without_padding(match[1]) for log in logs.values() if (match := _NOT_EXECUTED.search(log))), None
+        ),
     )
 
 
-def _left_behind(measured: Measured) -> set[int]:
+def _left_behind_pids(measured: Measured) -> set[int]:
     """Return the PIDs of processes that outlived the target; they may not have a log yet."""
     pids = (process.partition(" ")[0] for process in measured.left_behind)
     return {int(pid) for pid in pids if pid.isdecimal()}
 
 
-def _started(profiles: dict[int, Profile], logs: dict[int, str]) -> list[Profile]:
+def _program_profiles(profiles: dict[int, Profile], logs: dict[int, str]) -> list[Profile]:
     """Return the processes that executed a program of their own, the target first.
 
     One that was forked and executed nothing includes its parent's counts up to the fork, so it cannot be added.
     """
     pids = sorted(profiles)
-    begun = [pid for pid in pids if _BEGUN.search(logs.get(pid, ""))] or pids
-    parents = {pid: _parent(logs.get(pid, "")) for pid in begun}
+    program_pids = [pid for pid in pids if _READ_TOOL_SYMBOLS.search(logs.get(pid, ""))] or pids
+    parents = {pid: _parent(logs.get(pid, "")) for pid in program_pids}
     # PIDs may have wrapped around meanwhile, but the target's parent is never among the counted processes.
-    begun.sort(key=lambda pid: parents[pid] in profiles)
-    return [profiles[pid] for pid in begun]
+    program_pids.sort(key=lambda pid: parents[pid] in profiles)
+    return [profiles[pid] for pid in program_pids]
 
 
 def _parent(log: str) -> int:
@@ -318,22 +326,22 @@ def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
     return total
 
 
-def _merged(profiles: list[Profile]) -> list[FunctionCost]:
+def _merged_functions(profiles: list[Profile]) -> list[FunctionCost]:
     """Return the functions of several processes, adding up those of the same name and object."""
     if len(profiles) == 1:
         return profiles[0].functions
     merged: dict[tuple[str, str], FunctionCost] = {}
     for profile in profiles:
         for function in profile.functions:
-            place = (function.name, function.object)
-            merged[place] = _joined(merged[place], function) if place in merged else function
+            key = (function.name, function.object)
+            merged[key] = _merged_function(merged[key], function) if key in merged else function
     return list(merged.values())
 
 
-def _joined(one: FunctionCost, other: FunctionCost) -> FunctionCost:
-    both = one.inclusive is not None and other.inclusive is not None
+def _merged_function(one: FunctionCost, other: FunctionCost) -> FunctionCost:
+    has_inclusive = one.inclusive is not None and other.inclusive is not None
     return replace(
         one,
         events=_sum((one.events, other.events)),
-        inclusive=(one.inclusive or 0) + (other.inclusive or 0) if both else None,
+        inclusive=(one.inclusive or 0) + (other.inclusive or 0) if has_inclusive else None,
     )

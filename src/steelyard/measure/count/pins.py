@@ -21,15 +21,15 @@ FIXED = {
     "PERL_PERTURB_KEYS": "0",
 }
 # Where programs and their files are found. The values differ between users, so padding evens out their lengths.
-_KEPT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "TMPDIR": "/tmp"}  # noqa: S108 - the system's default
+_KEPT_DEFAULTS = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "TMPDIR": "/tmp"}  # noqa: S108 - the system's default
 # Arguments and environment end at the same place in a page, whatever they hold; first-level caches tell addresses
 # apart by the place in a page only.
-_BLOCK = 8192
+_BLOCK_BYTES = 8192
 # The stack begins below the pointers to these strings, one for each.
 _POINTER_BYTES = 8
-_PATH_BLOCK = 512
+_PATH_BLOCK_BYTES = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
-_PATH_BYTES = 4096
+_MOST_PATH_BYTES = 4096
 _ELF, _ELF_HEADER = b"\x7fELF", 64
 
 
@@ -41,14 +41,18 @@ def environment(
     The `wanted` names are passed on from `source`; `variables` are set and override the fixed ones. With `preload`
     random numbers are fixed; with `start` the preload starts the counting once the program is loaded.
     """
-    kept = {name: source.get(name, default) for name, default in _KEPT.items()}
-    passed = {name: source[name] for name in wanted if name in source and name not in kept}
+    defaults = {name: source.get(name, default) for name, default in _KEPT_DEFAULTS.items()}
+    passed_on = {name: source[name] for name in wanted if name in source and name not in defaults}
     # Padded, so that its length does not depend on where it is installed.
-    ours = {"LD_PRELOAD": os.fsdecode(padded_path(os.fsencode(PRELOAD)))} if preload else {}
-    started = {"STEELYARD_START": "1"} if preload and start else {}
+    preload_variable = {"LD_PRELOAD": os.fsdecode(padded_path(os.fsencode(PRELOAD)))} if preload else {}
+    start_variable = {"STEELYARD_START": "1"} if preload and start else {}
     # What differs between users comes last, so that it shifts nothing else.
-    fixed = {**FIXED, **ours, **started}
-    return {**fixed, **{name: value for name, value in {**kept, **passed}.items() if name not in fixed}, **variables}
+    fixed = {**FIXED, **preload_variable, **start_variable}
+    return {
+        **fixed,
+        **{name: value for name, value in {**defaults, **passed_on}.items() if name not in fixed},
+        **variables,
+    }
 
 
 def padded(spec: LaunchSpec) -> LaunchSpec:
@@ -67,7 +71,7 @@ def padded(spec: LaunchSpec) -> LaunchSpec:
 def _padding(name: bytes, strings: Iterable[bytes]) -> bytes:
     """Return a variable that fills whole blocks together with `strings` and the pointers to them."""
     used = sum(len(text) + 1 + _POINTER_BYTES for text in strings) + len(name) + 2
-    return name + b"=" + b"x" * (-used % _BLOCK)
+    return name + b"=" + b"x" * (-used % _BLOCK_BYTES)
 
 
 def padded_path(program: bytes, folder: bytes | None = None) -> bytes:
@@ -78,8 +82,8 @@ def padded_path(program: bytes, folder: bytes | None = None) -> bytes:
     # Not normalised: `link/..` need not be the folder that the link is in.
     path = os.path.join(folder or os.getcwdb(), program.removeprefix(b"./"))  # noqa: PTH118, PTH109 - bytes
     # The file's name begins at a fixed place, as the C library searches for the last slash.
-    slashes = -(path.rfind(b"/") + 1) % _PATH_BLOCK
-    return b"/" * slashes + path if len(path) + slashes < _PATH_BYTES else path
+    slashes = -(path.rfind(b"/") + 1) % _PATH_BLOCK_BYTES
+    return b"/" * slashes + path if len(path) + slashes < _MOST_PATH_BYTES else path
 
 
 def is_program(program: Path) -> bool:

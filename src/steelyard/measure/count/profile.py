@@ -25,9 +25,9 @@ UNKNOWN: Final = "???"
 _KEY = re.compile(r"[a-z]\w*")
 _COMPRESSED = re.compile(r"\((\d+)\)(?: (.+))?")
 # Callgrind counts the first activation of a function on the stack as `f`, the deeper ones as `f'2`.
-_DEEPER = re.compile(r"'\d+$")
+_DEEPER_ACTIVATION = re.compile(r"'\d+$")
 # Enough for both sides of several benchmarks, counted on several processors at once.
-_MOST_KNOWN = 64
+_MOST_REMEMBERED = 64
 _COST_BEGINS = frozenset("0123456789+-*")
 
 
@@ -91,7 +91,7 @@ class Profiles:
         profile = self._known.get(digest)
         if profile is None:
             profile = read_profile(path)
-            if len(self._known) >= _MOST_KNOWN:
+            if len(self._known) >= _MOST_REMEMBERED:
                 self._known.clear()
             self._known[digest] = profile
         return profile
@@ -223,11 +223,11 @@ class _Reader:
         header = self._header
         fields = line.split()
         if header.line_position >= 0:
-            place = fields[header.line_position]
-            if place[0] in "+-":
-                self._line += int(place)
-            elif place != "*":
-                self._line = int(place)
+            position = fields[header.line_position]
+            if position[0] in "+-":
+                self._line += int(position)
+            elif position != "*":
+                self._line = int(position)
         counts = fields[header.positions :]
         lines = self._lines
         if lines is None:
@@ -245,8 +245,8 @@ class _Reader:
             return own
         for column, count in enumerate(counts):
             costs[column] += int(count)
-        at = self._instructions
-        return int(counts[at]) if at < len(counts) else 0
+        column_of_instructions = self._instructions
+        return int(counts[column_of_instructions]) if column_of_instructions < len(counts) else 0
 
     def _called(self, counts: list[str]) -> int:
         """Add the cost of calls to the caller, unless it called itself; return 0, as none of it is the caller's own."""
@@ -266,7 +266,7 @@ class _Reader:
         totals = self._checked_totals()
         grouped: dict[tuple[str, str], list[tuple[str, _Tally]]] = defaultdict(list)
         for (name, of_object), tally in self._tallies.items():
-            grouped[_DEEPER.sub("", name) or name, of_object].append((name, tally))
+            grouped[_DEEPER_ACTIVATION.sub("", name) or name, of_object].append((name, tally))
         functions = [self._merged(name, of_object, parts) for (name, of_object), parts in grouped.items()]
         if header.call_graph:
             for function in functions:
@@ -299,18 +299,18 @@ class _Reader:
                 "count again, and see that the disk is not full"
             )
         columns = zip(*(tally.costs for tally in self._tallies.values()), strict=True)
-        found = [sum(column) for column in columns] or [0] * len(header.events)
+        totals = [sum(column) for column in columns] or [0] * len(header.events)
         declared = header.declared()
         if declared is None or not header.ended:
             raise MeasurementError(
                 f"the profile {self._path} was cut short: it ends before its summary; count again, and see that the "
                 "disk is not full and that nothing kills the target"
             )
-        for event, count, said in zip(header.events, found, declared, strict=True):
-            if count != said:
+        for event, count, declared_count in zip(header.events, totals, declared, strict=True):
+            if count != declared_count:
                 raise MeasurementError(
                     f"the profile {self._path} is damaged: its functions have {count:,} {event} and its summary says "
-                    f"{said:,}; count again"
+                    f"{declared_count:,}; count again"
                 )
         return dict(zip(header.events, declared, strict=True))
 

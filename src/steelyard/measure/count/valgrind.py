@@ -78,9 +78,9 @@ def _version_of(program: Path) -> str:
     except subprocess.TimeoutExpired as error:
         raise MeasurementError(f"{program} does not run ({error}): {_INSTALL}") from error
     match = _VERSION.search(ended.stdout)
-    if match is None and ended.returncode != 0 and (why := ended.stderr.splitlines()[-2:]):
-        said = " ".join(why)[-200:]
-        raise MeasurementError(f"{program} does not run here ({said!r}): fix that, or reinstall valgrind")
+    if match is None and ended.returncode != 0 and (last_lines := ended.stderr.splitlines()[-2:]):
+        message = " ".join(last_lines)[-200:]
+        raise MeasurementError(f"{program} does not run here ({message!r}): fix that, or reinstall valgrind")
     if match is None:
         raise MeasurementError(f"{program} does not say its version ({ended.stdout.strip()[:80]!r}): {_INSTALL}")
     if (int(match[1]), int(match[2])) < _OLDEST:
@@ -118,7 +118,7 @@ def caches_named(word: str, host: dict[str, str] | None = None, also: tuple[str,
         if name.lower() in shapes:
             raise UsageError(f"--caches {word!r} gives {name} twice: give each of I1, D1 and LL once")
         shapes[name.lower()] = _shape(word, shape.split(","))
-    return _checked(word, Caches().model_copy(update={"name": "own", **shapes}))
+    return _check_caches(word, Caches().model_copy(update={"name": "own", **shapes}))
 
 
 def _shape(word: str, parts: list[str]) -> tuple[int, int, int]:
@@ -134,7 +134,7 @@ def _bytes(text: str) -> int:
     return int(text[:-1] if factor > 1 else text) * factor
 
 
-def _checked(word: str, caches: Caches) -> Caches:
+def _check_caches(word: str, caches: Caches) -> Caches:
     for name, (size, ways, line) in _shapes(caches):
         sets = size // (ways * line) if ways > 0 and line > 0 else 0
         powers = all(number > 0 and number & (number - 1) == 0 for number in (sets, line))
@@ -162,7 +162,7 @@ def host_caches(host: dict[str, str]) -> Caches:
         raise UsageError(
             "this machine does not say how large its caches are: give them with --caches I1=...:D1=...:LL=..."
         ) from None
-    return Caches(name="host", **{name: _simulated(size) for name, size in sizes.items()})
+    return Caches(name="host", **{name: _nearest_shape(size) for name, size in sizes.items()})
 
 
 def last_levels_below(caches: Caches) -> list[tuple[int, int, int]]:
@@ -172,8 +172,8 @@ def last_levels_below(caches: Caches) -> list[tuple[int, int, int]]:
     return [shape for shape in halves if shape[0] >= 16 * caches.d1[0]]
 
 
-def _simulated(size: int) -> tuple[int, int, int]:
-    line, least = 64, 8
-    sets = 1 << max(0, (size // (line * least)).bit_length() - 1)
+def _nearest_shape(size: int) -> tuple[int, int, int]:
+    line, fewest_ways = 64, 8
+    sets = 1 << max(0, (size // (line * fewest_ways)).bit_length() - 1)
     ways = max(1, size // (sets * line))
     return sets * ways * line, ways, line

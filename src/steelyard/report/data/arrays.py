@@ -23,8 +23,8 @@ def parquet(table: Table) -> bytes:
     try:
         arrow, writer = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        missing = f"Parquet is written by pyarrow, which is not installed: {_pip()} install 'steelyard[parquet]'"
-        raise UsageError(missing) from error
+        message = f"Parquet is written by pyarrow, which is not installed: {_pip()} install 'steelyard[parquet]'"
+        raise UsageError(message) from error
     out = io.BytesIO()
     written = {name: _in_arrow(arrow, column) for name, column in table.columns.items()}
     # Measured values hardly ever repeat, and looking for repetitions takes as long as writing the file.
@@ -50,16 +50,18 @@ def frame(table: Table, library: str | None = None) -> Any:
 
     Raises UsageError if neither is.
     """
-    wanted = [library] if library is not None else ["pandas", "polars"]
-    if not set(wanted) <= {"pandas", "polars"}:
+    libraries = [library] if library is not None else ["pandas", "polars"]
+    if not set(libraries) <= {"pandas", "polars"}:
         raise UsageError(f"there are no data frames of {library!r}: choose from pandas, polars")
-    for name in wanted:
+    for name in libraries:
         try:
-            found = import_module(name)
+            module = import_module(name)
         except ImportError:
             continue
-        return _in_pandas(found, table) if name == "pandas" else _in_polars(found, table)
-    raise UsageError(f"data frames need {' or '.join(wanted)}, which is not installed: {_pip()} install {wanted[0]}")
+        return _in_pandas(module, table) if name == "pandas" else _in_polars(module, table)
+    raise UsageError(
+        f"data frames need {' or '.join(libraries)}, which is not installed: {_pip()} install {libraries[0]}"
+    )
 
 
 def _pip() -> str:
@@ -90,11 +92,15 @@ def _polars_series(polars: Any, name: str, column: Column) -> Any:
         texts = polars.Series(name, list(column.names), dtype=polars.String)
         codes = polars.Series(name, column.values.clip(0), dtype=polars.UInt32)
         known = polars.Series(name, column.values >= 0)
-        found = texts.gather(codes) if len(texts) else polars.Series(name, [None] * len(codes), dtype=polars.String)
-        return found.zip_with(known, polars.Series(name, [None], dtype=polars.String).new_from_index(0, len(codes)))
+        texts_of_rows = (
+            texts.gather(codes) if len(texts) else polars.Series(name, [None] * len(codes), dtype=polars.String)
+        )
+        return texts_of_rows.zip_with(
+            known, polars.Series(name, [None], dtype=polars.String).new_from_index(0, len(codes))
+        )
     series = polars.Series(name, column.values, dtype=kinds[column.values.dtype.kind])
     unknown = column.unknown()
     if not unknown.any():
         return series
-    nothing = polars.Series(name, [None], dtype=series.dtype).new_from_index(0, len(series))
-    return series.zip_with(polars.Series(name, ~unknown), nothing)
+    nulls = polars.Series(name, [None], dtype=series.dtype).new_from_index(0, len(series))
+    return series.zip_with(polars.Series(name, ~unknown), nulls)

@@ -14,27 +14,27 @@ def of_series(series: Sequence[Series], context: Mapping[str, Any]) -> bytes:
 
     If no processor time is known, `cpu_time` repeats `real_time`: readers of such a file need both.
     """
-    found = {
+    document = {
         "context": dict(context),
         "benchmarks": [repetition for number, one in enumerate(series) for repetition in _repetitions(one, number)],
     }
-    return json.dumps(found, indent=2, allow_nan=False).encode() + b"\n"
+    return json.dumps(document, indent=2, allow_nan=False).encode() + b"\n"
 
 
 def _repetitions(series: Series, family: int) -> Iterator[dict[str, Any]]:
-    told = [
+    repetitions = [
         (process.loops, value, cpu)
         for process in series.processes
         for value, cpu in zip(process.values, process.cpu or process.values, strict=True)
     ]
-    for number, (loops, value, cpu) in enumerate(told):
+    for number, (loops, value, cpu) in enumerate(repetitions):
         yield {
             "name": series.name,
             "family_index": family,
             "per_family_instance_index": 0,
             "run_name": series.name,
             "run_type": "iteration",
-            "repetitions": len(told),
+            "repetitions": len(repetitions),
             "repetition_index": number,
             "threads": 1,
             "iterations": loops,

@@ -12,8 +12,8 @@ from steelyard.report.data.table import Column, Table
 from steelyard.report.table import csv_cell, csv_pieces
 
 # Lines written at once.
-_PIECE = 10_000
-_TRUTHS = (csv_cell(False), csv_cell(True))
+_ROWS_AT_ONCE = 10_000
+_TRUTH_TEXTS = (csv_cell(False), csv_cell(True))
 
 
 def csv(table: Table) -> Iterator[bytes]:
@@ -27,13 +27,13 @@ def _as_cells(column: Column) -> Column:
     if column.names is not None:
         return Column(column.values, tuple(map(csv_cell, column.names)))
     if column.values.dtype.kind == "b":
-        return Column(np.where(column.unknown(), -1, column.values.astype(np.int32)), _TRUTHS)
+        return Column(np.where(column.unknown(), -1, column.values.astype(np.int32)), _TRUTH_TEXTS)
     return column
 
 
 def json_lines(table: Table) -> Iterator[bytes]:
     """Yield the table as JSON Lines in ASCII, in pieces; unknown values are null."""
     names, rows = list(table.columns), table.rows()
-    while some := list(islice(rows, _PIECE)):
-        lines = (json.dumps(dict(zip(names, row, strict=True)), allow_nan=False) for row in some)
+    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+        lines = (json.dumps(dict(zip(names, row, strict=True)), allow_nan=False) for row in chunk)
         yield "".join(f"{line}\n" for line in lines).encode()

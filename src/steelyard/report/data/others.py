@@ -8,7 +8,7 @@ from typing import Any
 from steelyard.model.bisection import Bisection, Compared
 from steelyard.model.calibration import Calibration, InterruptedCalibration, Point, PointTimes
 from steelyard.model.soundness import Soundness
-from steelyard.report.data.table import Column, Table, numbers, texts, whole
+from steelyard.report.data.table import Column, Table, numbers, texts, whole_numbers
 
 
 def of_check(record: Soundness) -> Table:
@@ -22,10 +22,10 @@ def of_check(record: Soundness) -> Table:
             unit = {"bytes": "bytes", "share": ""}.get(name, "count")
             rows.append((name, one.benchmark, f"of {one.each}", getattr(one, name), None, unit, one.note, "", ""))
     names = ("rule", "benchmark", "outcome", "figure", "threshold", "unit", "finding", "origin", "remedy")
-    return _of_rows(names, rows, {"figure": numbers, "threshold": numbers})
+    return _table_of_rows(names, rows, {"figure": numbers, "threshold": numbers})
 
 
-def _of_rows(
+def _table_of_rows(
     names: Sequence[str], rows: Sequence[tuple[Any, ...]], kinds: Mapping[str, Callable[..., Column]]
 ) -> Table:
     """Return rows as a table; columns without a kind are of texts."""
@@ -33,7 +33,7 @@ def _of_rows(
     return Table({name: kinds.get(name, texts)(values) for name, values in zip(names, columns, strict=True)})
 
 
-_STEP = (
+_STEP_COLUMNS = (
     "kind", "commit", "side", "left", "alpha", "why",
     "baseline", "candidate", "metric", "verdict", "change", "change_low", "change_high", "pairs",
 )  # fmt: skip
@@ -42,41 +42,54 @@ _STEP = (
 def of_bisection(record: Bisection) -> Table:
     """Return a row for each pair of commits that a step weighed, in order; one row for a step that weighed none."""
     rows = [
-        (step.kind, step.commit, step.side, step.left, step.alpha, step.why, *_weighed(one))
+        (step.kind, step.commit, step.side, step.left, step.alpha, step.why, *_comparison_cells(one))
         for step in record.steps
         for one in (*step.compared, *([] if step.compared else [None]))
     ]
     kinds: dict[str, Callable[..., Column]] = dict.fromkeys(("alpha", "change", "change_low", "change_high"), numbers)
-    return _of_rows(_STEP, rows, {**kinds, "left": whole, "pairs": whole})
+    return _table_of_rows(_STEP_COLUMNS, rows, {**kinds, "left": whole_numbers, "pairs": whole_numbers})
 
 
-def _weighed(one: Compared | None) -> tuple[Any, ...]:
-    if one is None:
+def _comparison_cells(compared: Compared | None) -> tuple[Any, ...]:
+    if compared is None:
         return (None,) * 8
-    low, high = one.interval or (None, None)
-    return one.baseline, one.candidate, one.metric, one.verdict, one.change, low, high, one.pairs
+    low, high = compared.interval or (None, None)
+    return (
+        compared.baseline,
+        compared.candidate,
+        compared.metric,
+        compared.verdict,
+        compared.change,
+        low,
+        high,
+        compared.pairs,
+    )
 
 
-_POINT = ("pattern", "elements", "size_bytes", "caches", "repeat", "metric", "unit", "value")
+_POINT_COLUMNS = ("pattern", "elements", "size_bytes", "caches", "repeat", "metric", "unit", "value")
 
 
 def of_calibration(record: Calibration | InterruptedCalibration) -> Table:
     """Return a row for each timing and each count of every point; counts and the CPU time are per iteration."""
-    told: list[tuple[str | None, Sequence[PointTimes]]]
+    groups: list[tuple[str | None, Sequence[PointTimes]]]
     if isinstance(record, Calibration):
-        told = [(record.caches.name, record.points)]
+        groups = [(record.caches.name, record.points)]
     else:
-        told = [*((one.caches.name, one.points) for one in record.counted), (None, record.times)]
-    rows = [row for name, points in told for point in points for row in _of_point(point, name)]
-    return _of_rows(_POINT, rows, {"elements": whole, "size_bytes": whole, "repeat": whole, "value": numbers})
+        groups = [*((one.caches.name, one.points) for one in record.counted), (None, record.times)]
+    rows = [row for name, points in groups for point in points for row in _point_rows(point, name)]
+    return _table_of_rows(
+        _POINT_COLUMNS,
+        rows,
+        {"elements": whole_numbers, "size_bytes": whole_numbers, "repeat": whole_numbers, "value": numbers},
+    )
 
 
-def _of_point(point: PointTimes, caches: str | None) -> Iterator[tuple[Any, ...]]:
-    place = (point.pattern, point.elements, point.size_bytes, caches)
+def _point_rows(point: PointTimes, caches: str | None) -> Iterator[tuple[Any, ...]]:
+    key = (point.pattern, point.elements, point.size_bytes, caches)
     for name in ("cpu_before_ns", "cpu_with_ns"):
         for repeat, value in enumerate(getattr(point, name)):
-            yield (*place, repeat, name.removesuffix("_ns"), "ns", float(value))
+            yield (*key, repeat, name.removesuffix("_ns"), "ns", float(value))
     if isinstance(point, Point):
-        yield (*place, None, "cpu", "ns", point.ns)
+        yield (*key, None, "cpu", "ns", point.ns)
         for name, value in (("l1_hits", point.l1), ("ll_hits", point.ll), ("ram_hits", point.ram)):
-            yield (*place, None, name, "count", value)
+            yield (*key, None, name, "count", value)

@@ -27,17 +27,17 @@ def of_series(series: Sequence[Series], about: Mapping[str, Any]) -> bytes:
 
     Raises UsageError for a value of 0, which pyperf takes for no measurement.
     """
-    benchmarks = [_benchmark(one) for one in series]
-    return _written({"version": _VERSION, "metadata": _metadata(about), "benchmarks": benchmarks})
+    benchmarks = [_benchmark_document(one) for one in series]
+    return _encoded({"version": _VERSION, "metadata": _metadata(about), "benchmarks": benchmarks})
 
 
-def _metadata(told: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return metadata without what pyperf refuses: empty texts, and line breaks in any text."""
-    shown = {name: plain(value).strip() if isinstance(value, str) else value for name, value in told.items()}
+    shown = {name: plain(value).strip() if isinstance(value, str) else value for name, value in metadata.items()}
     return {plain(name): value for name, value in shown.items() if value != ""}
 
 
-def about(record: Weighing | Run, metric: str) -> dict[str, Any]:
+def suite_metadata(record: Weighing | Run, metric: str) -> dict[str, Any]:
     """Return metadata about the machine, under pyperf's names, and about what the values are."""
     machine = record.machine
     return {
@@ -49,15 +49,15 @@ def about(record: Weighing | Run, metric: str) -> dict[str, Any]:
     }
 
 
-def _benchmark(series: Series) -> dict[str, Any]:
+def _benchmark_document(series: Series) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": series.name, "unit": _UNITS[series.unit]}
     if series.command is not None:
         metadata["command"] = series.command
     metadata |= {f"param_{name}": value for name, value in series.params.items()}
-    return {"metadata": _metadata(metadata), "runs": list(_runs(series))}
+    return {"metadata": _metadata(metadata), "runs": list(_run_documents(series))}
 
 
-def _runs(series: Series) -> Iterator[dict[str, Any]]:
+def _run_documents(series: Series) -> Iterator[dict[str, Any]]:
     for process in series.processes:
         if min(process.values, default=1) <= 0:
             raise UsageError(
@@ -75,11 +75,13 @@ def of_import(record: ForeignResults) -> bytes | None:
     files = originals(record)
     if not files or record.provenance.format != "pyperf":
         return None
-    named = {one.name: _values(one) for one in record.benchmarks}
-    documents = [_restored(told, named) for told in files]
+    values_by_name = {one.name: _values(one) for one in record.benchmarks}
+    documents = [_restored(document, values_by_name) for document in files]
     if len(documents) == 1:
-        return _written(documents[0])
-    return _written({"version": documents[0].get("version", _VERSION), "benchmarks": list(_merged(documents))})
+        return _encoded(documents[0])
+    return _encoded(
+        {"version": documents[0].get("version", _VERSION), "benchmarks": list(_merged_benchmarks(documents))}
+    )
 
 
 def _values(benchmark: ForeignBenchmark) -> _Values:
@@ -88,31 +90,31 @@ def _values(benchmark: ForeignBenchmark) -> _Values:
     return (_numbers(values, unit) for values in benchmark.values)
 
 
-def _restored(told: Any, named: Mapping[str, _Values]) -> dict[str, Any]:
+def _restored(document: Any, values_by_name: Mapping[str, _Values]) -> dict[str, Any]:
     """Return a file with its values put back, as far as its benchmarks were imported."""
     try:
         benchmarks = []
-        for one in told["benchmarks"]:
-            if (values := named.get(_name(told, one))) is not None:
-                runs = [{**run, "values": next(values)} if run.get("values") else run for run in one["runs"]]
-                benchmarks.append({**one, "runs": runs})
+        for benchmark in document["benchmarks"]:
+            if (values := values_by_name.get(_name(document, benchmark))) is not None:
+                runs = [{**run, "values": next(values)} if run.get("values") else run for run in benchmark["runs"]]
+                benchmarks.append({**benchmark, "runs": runs})
     except (AttributeError, KeyError, TypeError, StopIteration) as error:
         raise UsageError(
             "the record does not fit to what it kept of pyperf's file: import that again, by steelyard import"
         ) from error
-    return {**told, "benchmarks": benchmarks}
+    return {**document, "benchmarks": benchmarks}
 
 
-def _merged(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _merged_benchmarks(documents: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the benchmarks of several files with all their runs; metadata that a file shares goes into each run."""
     runs = dict[str, list[dict[str, Any]]]()
     for document in documents:
-        for one in document["benchmarks"]:
-            shared = {**(document.get("metadata") or {}), **(one.get("metadata") or {})}
-            runs.setdefault(_name(document, one), []).extend(
-                {**run, "metadata": {**shared, **(run.get("metadata") or {})}} for run in one["runs"]
+        for benchmark in document["benchmarks"]:
+            shared = {**(document.get("metadata") or {}), **(benchmark.get("metadata") or {})}
+            runs.setdefault(_name(document, benchmark), []).extend(
+                {**run, "metadata": {**shared, **(run.get("metadata") or {})}} for run in benchmark["runs"]
             )
-    yield from ({"runs": some} for some in runs.values())
+    yield from ({"runs": runs_of_one} for runs_of_one in runs.values())
 
 
 def _name(document: Mapping[str, Any], benchmark: Mapping[str, Any]) -> str:
@@ -128,7 +130,7 @@ def _numbers(values: Sequence[float], unit: str) -> list[float | int]:
     return [int(value) if float(value).is_integer() else value for value in values]
 
 
-def _written(document: Mapping[str, Any]) -> bytes:
+def _encoded(document: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(document, allow_nan=False).encode() + b"\n"
     except ValueError as error:

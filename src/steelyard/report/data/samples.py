@@ -16,19 +16,19 @@ from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import DISTURBED, ROLES, USED
-from steelyard.model.samples import joined as bits
+from steelyard.model.samples import concatenated as bits
 from steelyard.model.sides import side_names
 from steelyard.model.subject import Benchmark
 from steelyard.report.data.table import (
     Column,
     Table,
-    joined,
-    no_number,
+    booleans,
+    concatenated,
     numbers,
-    text_of_all,
+    repeated_text,
     texts,
-    truths,
-    whole,
+    unknown_numbers,
+    whole_numbers,
 )
 from steelyard.stats import cost
 
@@ -72,8 +72,8 @@ def of_measured(record: Weighing | Run, judged_counts: Sequence[bool] = ()) -> T
 
     `judged_counts` says for each count whether it is judged.
     """
-    parts = list(_of_launches(record)) + list(_of_counts(record, judged_counts)) + list(_of_heap(record))
-    return joined(parts) if parts else _table(0, {})
+    parts = list(_launch_tables(record)) + list(_count_tables(record, judged_counts)) + list(_heap_tables(record))
+    return concatenated(parts) if parts else _table(0, {})
 
 
 def of_foreign(record: ForeignResults) -> Table:
@@ -82,25 +82,25 @@ def of_foreign(record: ForeignResults) -> Table:
     processes = [len(one.values) for one in record.benchmarks]
     samples = np.array([sum(map(len, one.values)) for one in record.benchmarks])
     rows = int(samples.sum())
-    of_process = np.concatenate([np.arange(count) for count in processes])
+    process_numbers = np.concatenate([np.arange(count) for count in processes])
     starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
 
-    def each(values: Sequence[str | None]) -> Column:
+    def repeated(values: Sequence[str | None]) -> Column:
         column = texts(values)
         return Column(np.repeat(column.values, samples), column.names)
 
     return _table(
         rows,
         {
-            "benchmark": each([one.name for one in record.benchmarks]),
-            "params": each([_params(one.params) for one in record.benchmarks]),
-            "instrument": text_of_all(record.provenance.tool, rows),
-            "level": text_of_all("sample", rows),
-            "launch": whole(np.repeat(of_process, lengths)),
-            "sample": whole(np.arange(rows) - starts),
-            "metric": text_of_all("value", rows),
-            "unit": each([one.unit for one in record.benchmarks]),
-            "higher_is_better": truths(np.repeat([one.higher_is_better for one in record.benchmarks], samples)),
+            "benchmark": repeated([one.name for one in record.benchmarks]),
+            "params": repeated([_params(one.params) for one in record.benchmarks]),
+            "instrument": repeated_text(record.provenance.tool, rows),
+            "level": repeated_text("sample", rows),
+            "launch": whole_numbers(np.repeat(process_numbers, lengths)),
+            "sample": whole_numbers(np.arange(rows) - starts),
+            "metric": repeated_text("value", rows),
+            "unit": repeated([one.unit for one in record.benchmarks]),
+            "higher_is_better": booleans(np.repeat([one.higher_is_better for one in record.benchmarks], samples)),
             "value": numbers(np.frombuffer(bits(chain.from_iterable(one.values for one in record.benchmarks)))),
         },
     )
@@ -109,33 +109,33 @@ def of_foreign(record: ForeignResults) -> Table:
 # --- what was timed
 
 
-def _of_launches(record: Weighing | Run) -> Iterator[Table]:
+def _launch_tables(record: Weighing | Run) -> Iterator[Table]:
     launches = record.launches
     if not len(launches):
         return
     if not launches.samples:
-        yield from _of_commands(record)
+        yield from _command_tables(record)
         return
-    yield from _of_samples(record)
+    yield from _sample_tables(record)
     for metric in timed([*METRICS]):
         if metric not in PER_ITERATION:
             known = np.flatnonzero(~np.isnan(values := launches.metric(metric)))
-            yield _timed(record, known, metric, {"value": numbers(values[known])}, level="launch")
+            yield _timed_table(record, known, metric, {"value": numbers(values[known])}, level="launch")
 
 
-def _of_commands(record: Weighing | Run) -> Iterator[Table]:
+def _command_tables(record: Weighing | Run) -> Iterator[Table]:
     """Yield the values of a command's launches; of a launch with several processes one after the other, their mean."""
     launches, repeat = record.launches, record.settings.repeat
     for metric in timed([*METRICS]):
         values = of_one_process(launches.metric(metric), metric, repeat)
         known = np.flatnonzero(~np.isnan(values))
-        told = {"value": numbers(values[known]), "sample": whole(np.zeros(len(known)))}
+        columns = {"value": numbers(values[known]), "sample": whole_numbers(np.zeros(len(known)))}
         if repeat > 1 and METRICS[metric].unit != "bytes":
-            told["loops"] = whole(np.full(len(known), repeat))
-        yield _timed(record, known, metric, told)
+            columns["loops"] = whole_numbers(np.full(len(known), repeat))
+        yield _timed_table(record, known, metric, columns)
 
 
-def _of_samples(record: Weighing | Run) -> Iterator[Table]:
+def _sample_tables(record: Weighing | Run) -> Iterator[Table]:
     """Yield the values of the samples that a harness reported, per iteration."""
     launches = record.launches
     lengths = np.array([len(one) for one in launches.samples])
@@ -149,49 +149,49 @@ def _of_samples(record: Weighing | Run) -> Iterator[Table]:
     first_of_several = (sample == 0) & (lengths[places] > 1)
     for metric, times in (("wall", ns_apart), ("cpu", cpu_ns), ("active", ns - delay_ns)):
         known = np.flatnonzero(~np.isnan(times))
-        yield _timed(
+        yield _timed_table(
             record,
             places[known],
             metric,
             {
                 "value": numbers(times[known] / loops[known]),
-                "sample": whole(sample[known]),
-                "loops": whole(loops[known]),
+                "sample": whole_numbers(sample[known]),
+                "loops": whole_numbers(loops[known]),
             },
-            passed_over=first_of_several[known],
+            never_judged=first_of_several[known],
         )
 
 
-def _timed(
+def _timed_table(
     record: Weighing | Run,
     positions: _Positions,
     metric: str,
     columns: Mapping[str, Column],
     *,
     level: str = "sample",
-    passed_over: npt.NDArray[np.bool_] | None = None,
+    never_judged: npt.NDArray[np.bool_] | None = None,
 ) -> Table:
-    """Return the rows of one metric; `positions` are their launches, `passed_over` the rows that are never judged."""
+    """Return the rows of one metric; `positions` are their launches, `never_judged` says which rows are not judged."""
     launches, rows = record.launches, len(positions)
     role = _column(launches, "role", positions)
     judged = role == ROLES.index(USED)
     return _table(
         rows,
         {
-            **_of_sides(record, _column(launches, "benchmark", positions), _column(launches, "side", positions)),
-            "instrument": text_of_all(_TIMER, rows),
-            "level": text_of_all(level, rows),
-            "launch": whole(positions),
-            "pair": whole(_column(launches, "pair", positions)),
-            "order": whole(_column(launches, "order", positions)),
-            "layout": whole(_column(launches, "layout", positions)),
+            **_side_columns(record, _column(launches, "benchmark", positions), _column(launches, "side", positions)),
+            "instrument": repeated_text(_TIMER, rows),
+            "level": repeated_text(level, rows),
+            "launch": whole_numbers(positions),
+            "pair": whole_numbers(_column(launches, "pair", positions)),
+            "order": whole_numbers(_column(launches, "order", positions)),
+            "layout": whole_numbers(_column(launches, "layout", positions)),
             "role": Column(role.astype(np.int32), ROLES),
-            "metric": text_of_all(metric, rows),
-            "unit": text_of_all(METRICS[metric].unit, rows),
-            "judged": truths(judged if passed_over is None else judged & ~passed_over),
-            "start_ns": whole(_column(launches, "start_ns", positions)),
+            "metric": repeated_text(metric, rows),
+            "unit": repeated_text(METRICS[metric].unit, rows),
+            "judged": booleans(judged if never_judged is None else judged & ~never_judged),
+            "start_ns": whole_numbers(_column(launches, "start_ns", positions)),
             "waiting": numbers(launches.waiting_share()[positions]),
-            "disturbed": truths(role == ROLES.index(DISTURBED)),
+            "disturbed": booleans(role == ROLES.index(DISTURBED)),
             **columns,
         },
     )
@@ -204,38 +204,40 @@ def _column(launches: Launches, name: str, positions: _Positions) -> npt.NDArray
 # --- what was counted, and what was seen of the heap
 
 
-def _of_counts(record: Weighing | Run, are_judged: Sequence[bool]) -> Iterator[Table]:
+def _count_tables(record: Weighing | Run, are_judged: Sequence[bool]) -> Iterator[Table]:
     counting = record.counting
     if counting is None:
         return
     weights = record.settings.counting.weights if record.settings.counting else Weights()
-    told = [
+    values = [
         (number, count, metric, value)
         for number, count in enumerate(counting.counts)
         for metric, value in _events(count, weights).items()
     ]
-    loops = [_iterations(record, count.benchmark) for _, count, _, _ in told]
-    yield _whole_launches(
+    loops = [_iterations(record, count.benchmark) for _, count, _, _ in values]
+    yield _launch_rows(
         record,
         _VALGRIND,
-        [(count.benchmark, count.side) for _, count, _, _ in told],
+        [(count.benchmark, count.side) for _, count, _, _ in values],
         {
-            "launch": whole([number for number, _, _, _ in told]),
-            "loops": whole(loops),
-            "metric": texts([metric for _, _, metric, _ in told]),
-            "unit": text_of_all("count", len(told)),
-            "value": numbers([value / (each or 1) for (_, _, _, value), each in zip(told, loops, strict=True)]),
-            "judged": truths([are_judged[number] for number, _, _, _ in told]),
+            "launch": whole_numbers([number for number, _, _, _ in values]),
+            "loops": whole_numbers(loops),
+            "metric": texts([metric for _, _, metric, _ in values]),
+            "unit": repeated_text("count", len(values)),
+            "value": numbers(
+                [value / (loops_of_count or 1) for (_, _, _, value), loops_of_count in zip(values, loops, strict=True)]
+            ),
+            "judged": booleans([are_judged[number] for number, _, _, _ in values]),
         },
     )
-    yield from (_of_functions(record, one) for one in counting.functions)
+    yield from (_function_table(record, one) for one in counting.functions)
 
 
 def _events(count: Count, weights: Weights) -> dict[str, float]:
     """Return a launch's counts: instructions, Valgrind's other events, and the cost metrics if they are known."""
     found: dict[str, float] = {"instructions" if name == INSTRUCTIONS else name: n for name, n in count.events.items()}
     if all(name in count.events for name in cost.EVENTS):
-        found |= cost.in_metrics(count.events, weights.l1, weights.ll, weights.ram)
+        found |= cost.hit_metrics(count.events, weights.l1, weights.ll, weights.ram)
     return found
 
 
@@ -244,20 +246,20 @@ def _iterations(record: Weighing | Run, benchmark: int) -> int | None:
     return record.benchmarks[benchmark].loops if record.settings.harness is not None else None
 
 
-def _of_functions(record: Weighing | Run, functions: Functions) -> Table:
+def _function_table(record: Weighing | Run, functions: Functions) -> Table:
     events: dict[str, Sequence[int]] = dict(functions.events)
     if functions.inclusive is not None:
         events["inclusive"] = functions.inclusive
     number = len(functions.name)
     names = ["instructions" if name == INSTRUCTIONS else name for name in events]
-    return _whole_launches(
+    return _launch_rows(
         record,
         _VALGRIND,
         [(functions.benchmark, functions.side)] * (number * len(events)),
         {
-            "level": text_of_all("function", number * len(events)),
+            "level": repeated_text("function", number * len(events)),
             **{
-                column: texts([told or None for told in values] * len(events))
+                column: texts([text or None for text in values] * len(events))
                 for column, values in (
                     ("function", functions.name),
                     ("file", functions.file),
@@ -265,45 +267,50 @@ def _of_functions(record: Weighing | Run, functions: Functions) -> Table:
                 )
             },
             "metric": texts([name for name in names for _ in range(number)]),
-            "unit": text_of_all("count", number * len(events)),
+            "unit": repeated_text("count", number * len(events)),
             "value": numbers([float(value) for values in events.values() for value in values]),
         },
     )
 
 
-def _of_heap(record: Weighing | Run) -> Iterator[Table]:
+def _heap_tables(record: Weighing | Run) -> Iterator[Table]:
     if record.heap is None:
         return
-    told = [
-        (number, one, metric, value)
-        for number, one in enumerate(record.heap.launches)
-        for metric, value in one.use.model_dump().items()
+    values = [
+        (number, launch, metric, value)
+        for number, launch in enumerate(record.heap.launches)
+        for metric, value in launch.use.model_dump().items()
         if value is not None
     ]
-    yield _whole_launches(
+    yield _launch_rows(
         record,
         _HEAP,
-        [(one.benchmark, one.side) for _, one, _, _ in told],
+        [(launch.benchmark, launch.side) for _, launch, _, _ in values],
         {
-            "launch": whole([number for number, _, _, _ in told]),
-            "metric": texts([metric for _, _, metric, _ in told]),
-            "unit": texts([_HEAP_UNITS.get(metric, "count") for _, _, metric, _ in told]),
-            "value": numbers([float(value) for _, _, _, value in told]),
+            "launch": whole_numbers([number for number, _, _, _ in values]),
+            "metric": texts([metric for _, _, metric, _ in values]),
+            "unit": texts([_HEAP_UNITS.get(metric, "count") for _, _, metric, _ in values]),
+            "value": numbers([float(value) for _, _, _, value in values]),
         },
     )
 
 
-def _whole_launches(
-    record: Weighing | Run, instrument: str, places: Sequence[tuple[int, int]], columns: Mapping[str, Column]
+def _launch_rows(
+    record: Weighing | Run,
+    instrument: str,
+    benchmarks_and_sides: Sequence[tuple[int, int]],
+    columns: Mapping[str, Column],
 ) -> Table:
     """Return rows that each concern one launch (or a function in it) of a benchmark and side."""
-    benchmarks, sides = (np.array([place[number] for place in places], dtype=np.int64) for number in range(2))
+    benchmarks, sides = (
+        np.array([pair[number] for pair in benchmarks_and_sides], dtype=np.int64) for number in range(2)
+    )
     return _table(
-        len(places),
+        len(benchmarks_and_sides),
         {
-            **_of_sides(record, benchmarks, sides),
-            "instrument": text_of_all(instrument, len(places)),
-            "level": text_of_all("launch", len(places)),
+            **_side_columns(record, benchmarks, sides),
+            "instrument": repeated_text(instrument, len(benchmarks_and_sides)),
+            "level": repeated_text("launch", len(benchmarks_and_sides)),
             **columns,
         },
     )
@@ -312,27 +319,27 @@ def _whole_launches(
 # --- what rows have in common
 
 
-def _of_sides(
+def _side_columns(
     record: Weighing | Run, benchmarks: npt.NDArray[np.int64], sides: npt.NDArray[np.int64]
 ) -> dict[str, Column]:
     """Return the columns that identify what a row is about."""
-    told = record.benchmarks
-    subjects = np.array([[one.baseline, one.candidate] for one in told]).reshape(-1, 2)
+    benchmarks_of_record = record.benchmarks
+    subjects = np.array([[one.baseline, one.candidate] for one in benchmarks_of_record]).reshape(-1, 2)
     names = side_names(record)
     of_subjects = texts([one.name for one in record.subjects])
-    picked = subjects[benchmarks, sides] if isinstance(record, Weighing) else np.zeros_like(benchmarks)
+    subject_of_row = subjects[benchmarks, sides] if isinstance(record, Weighing) else np.zeros_like(benchmarks)
     return {
-        "benchmark": _picked(texts([one.name for one in told]), benchmarks),
-        "params": _picked(texts([_params(one.params) for one in told]), benchmarks),
-        "tags": _picked(texts([_tags(one) for one in told]), benchmarks),
-        "control": truths(np.array([one.control for one in told], dtype=np.bool_)[benchmarks]),
+        "benchmark": _picked_rows(texts([one.name for one in benchmarks_of_record]), benchmarks),
+        "params": _picked_rows(texts([_params(one.params) for one in benchmarks_of_record]), benchmarks),
+        "tags": _picked_rows(texts([_tags(one) for one in benchmarks_of_record]), benchmarks),
+        "control": booleans(np.array([one.control for one in benchmarks_of_record], dtype=np.bool_)[benchmarks]),
         "side": Column(sides.astype(np.int32), tuple(names)),
-        "subject": _picked(of_subjects, picked),
-        "higher_is_better": truths(np.zeros(len(benchmarks))),
+        "subject": _picked_rows(of_subjects, subject_of_row),
+        "higher_is_better": booleans(np.zeros(len(benchmarks))),
     }
 
 
-def _picked(column: Column, places: npt.NDArray[np.int64]) -> Column:
+def _picked_rows(column: Column, places: npt.NDArray[np.int64]) -> Column:
     return Column(column.values[places], column.names)
 
 
@@ -344,8 +351,8 @@ def _tags(benchmark: Benchmark) -> str | None:
     return ", ".join(benchmark.tags) or None
 
 
-_EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys(("launch", "pair", "order", "layout", "sample", "loops", "start_ns"), no_number),
+_EMPTY_COLUMNS: Mapping[str, Any] = {
+    **dict.fromkeys(("launch", "pair", "order", "layout", "sample", "loops", "start_ns"), unknown_numbers),
     **dict.fromkeys(("value", "waiting"), lambda rows: numbers(np.full(rows, np.nan))),
     **dict.fromkeys(
         ("control", "higher_is_better", "judged", "disturbed"),
@@ -358,7 +365,9 @@ def _table(rows: int, columns: Mapping[str, Column]) -> Table:
     """Return a table of all columns in their order; columns that are not given are empty."""
     return Table(
         {
-            name: columns[name] if name in columns else _EMPTY.get(name, lambda count: text_of_all(None, count))(rows)
+            name: columns[name]
+            if name in columns
+            else _EMPTY_COLUMNS.get(name, lambda count: repeated_text(None, count))(rows)
             for name in COLUMNS
         }
     )

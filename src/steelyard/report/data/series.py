@@ -20,7 +20,7 @@ from steelyard.model.sides import SideName
 from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of
 
-_IN_PLACE_OF_ACTIVE = ("wall", "cpu")
+_INSTEAD_OF_ACTIVE = ("wall", "cpu")
 
 
 @dataclass(frozen=True)
@@ -59,27 +59,36 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     """
     if wanted is not None and wanted not in METRICS:
         raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed([*METRICS]))}")
-    known = timed(record.settings.metrics if wanted is None else [wanted])
-    if wanted is not None and not known:
+    timed_metrics = timed(record.settings.metrics if wanted is None else [wanted])
+    if wanted is not None and not timed_metrics:
         raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
-    if known and not len(record.launches) and not record.counting and not record.heap:
+    if timed_metrics and not len(record.launches) and not record.counting and not record.heap:
         raise UsageError(
             f"nothing was timed, so {format_} has nothing to hold: steelyard show says what was in the way"
         )
-    if not known or not len(record.launches):
-        how = "watched" if record.heap and not record.counting else "counted"
+    if not timed_metrics or not len(record.launches):
+        how_measured = "watched" if record.heap and not record.counting else "counted"
         raise UsageError(
-            f"{format_} holds what was timed, and this was {how}: csv, json-lines and parquet hold every record"
+            f"{format_} holds what was timed, and this was {how_measured}: csv, json-lines and parquet hold every "
+            "record"
         )
-    asked: list[str] = [known[0], *(_IN_PLACE_OF_ACTIVE if wanted is None and known[0] == "active" else ())]
-    values = {name: record.launches.metric(name)[_used(record.launches)] for name in asked}
-    shares = {name: float(np.isfinite(some).mean()) if len(some) else 0.0 for name, some in values.items()}
+    candidates: list[str] = [
+        timed_metrics[0],
+        *(_INSTEAD_OF_ACTIVE if wanted is None and timed_metrics[0] == "active" else ()),
+    ]
+    values = {name: record.launches.metric(name)[_is_used(record.launches)] for name in candidates}
+    shares = {
+        name: float(np.isfinite(values_of_one).mean()) if len(values_of_one) else 0.0
+        for name, values_of_one in values.items()
+    }
     if any(shares.values()):
-        return max(asked, key=lambda name: shares[name])  # the first in a tie
-    raise UsageError(f"no launch of this record has a value of {asked[0]}: choose another by --metric, as wall or cpu")
+        return max(candidates, key=lambda name: shares[name])  # the first in a tie
+    raise UsageError(
+        f"no launch of this record has a value of {candidates[0]}: choose another by --metric, as wall or cpu"
+    )
 
 
-def _used(launches: Launches) -> npt.NDArray[np.bool_]:
+def _is_used(launches: Launches) -> npt.NDArray[np.bool_]:
     return np.asarray(np.asarray(launches.role) == ROLES.index(USED))
 
 
@@ -113,10 +122,10 @@ def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Itera
     """Yield a process for each judged launch, in the order in which they ran; a command's has one value."""
     values, cpu = (of_one_process(launches.metric(name), name, repeat) for name in (metric, "cpu"))
     scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
-    mine = np.asarray(launches.side, dtype=np.int64) == side
-    for position in np.flatnonzero(mine & _used(launches)).tolist():
-        about = {name: getattr(launches, name)[position] for name in _ABOUT}
-        about |= {name: about[name] / repeat for name in _ABOUT if name.endswith("_ns")}
+    is_of_side = np.asarray(launches.side, dtype=np.int64) == side
+    for position in np.flatnonzero(is_of_side & _is_used(launches)).tolist():
+        about = {name: getattr(launches, name)[position] for name in _LAUNCH_FIELDS}
+        about |= {name: about[name] / repeat for name in _LAUNCH_FIELDS if name.endswith("_ns")}
         if launches.samples and metric in PER_ITERATION:
             yield from _of_samples(launches.samples[position], metric, about)
         elif not np.isnan(values[position]):
@@ -124,7 +133,7 @@ def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Itera
             yield Process([float(values[position]) * scale], loops=repeat, cpu=time, about=about)
 
 
-_ABOUT = ("wall_ns", "user_ns", "sys_ns", "max_rss_bytes", "exit_code", "signal")
+_LAUNCH_FIELDS = ("wall_ns", "user_ns", "sys_ns", "max_rss_bytes", "exit_code", "signal")
 
 
 def _of_samples(samples: Sequence[Sequence[Any]], metric: str, about: dict[str, Any]) -> Iterator[Process]:
@@ -132,27 +141,28 @@ def _of_samples(samples: Sequence[Sequence[Any]], metric: str, about: dict[str, 
     times, cpu = times_ns(judged, metric), times_ns(judged, "cpu")
     if times:
         first = times_ns(samples[: -len(judged)], metric)
-        yield Process(_in_seconds(times), _in_seconds(first), judged[0].loops, _in_seconds(cpu) if cpu else None, about)
+        yield Process(_seconds_of(times), _seconds_of(first), judged[0].loops, _seconds_of(cpu) if cpu else None, about)
 
 
-def _in_seconds(times: Sequence[float]) -> list[float]:
+def _seconds_of(times: Sequence[float]) -> list[float]:
     return [time * 1e-9 for time in times]
 
 
 def of_foreign(record: ForeignResults, format_: str) -> Iterator[Series]:
     """Yield the series of an import, times in seconds; raise UsageError for a unit that `format_` cannot hold."""
-    for one in record.benchmarks:
-        scale, unit = _scale_of(one, format_)
-        processes = [Process([value * scale for value in values]) for values in one.values]
-        yield Series(one.name, unit, processes, one.params)
+    for benchmark in record.benchmarks:
+        scale, unit = _scale_of(benchmark, format_)
+        processes = [Process([value * scale for value in values]) for values in benchmark.values]
+        yield Series(benchmark.name, unit, processes, benchmark.params)
 
 
-def _scale_of(one: ForeignBenchmark, format_: str) -> tuple[float, Literal["s", "bytes", "count"]]:
-    ns = ns_of(one.unit)
-    if ns is not None and not one.higher_is_better:
+def _scale_of(benchmark: ForeignBenchmark, format_: str) -> tuple[float, Literal["s", "bytes", "count"]]:
+    ns = ns_of(benchmark.unit)
+    if ns is not None and not benchmark.higher_is_better:
         return ns / 1e9, "s"
-    if format_ == "pyperf" and one.unit in ("B", "count") and not one.higher_is_better:
-        return 1.0, "bytes" if one.unit == "B" else "count"
+    if format_ == "pyperf" and benchmark.unit in ("B", "count") and not benchmark.higher_is_better:
+        return 1.0, "bytes" if benchmark.unit == "B" else "count"
     raise UsageError(
-        f"{format_} holds times, and {one.name!r} is in {one.unit}: csv, json-lines and parquet hold every unit"
+        f"{format_} holds times, and {benchmark.name!r} is in {benchmark.unit}: csv, json-lines and parquet hold "
+        "every unit"
     )

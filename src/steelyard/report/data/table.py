@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 # Rows made at once for text output: Python's objects take many times the memory of a packed number.
-_STRETCH = 50_000
+_ROWS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Table:
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the rows one by one."""
-        for start in range(0, len(self), _STRETCH):
-            yield from zip(*(one.cells(start, start + _STRETCH) for one in self.columns.values()), strict=True)
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield from zip(*(one.cells(start, start + _ROWS_AT_ONCE) for one in self.columns.values()), strict=True)
 
 
 def texts(values: Sequence[str | None]) -> Column:
@@ -70,7 +70,7 @@ def texts(values: Sequence[str | None]) -> Column:
     return Column(np.array(codes, dtype=np.int32), tuple(names))
 
 
-def text_of_all(value: str | None, length: int) -> Column:
+def repeated_text(value: str | None, length: int) -> Column:
     """Return a column with the same text in every row, or no text in any."""
     code = -1 if value is None else 0
     return Column(np.full(length, code, dtype=np.int32), () if value is None else (_encodable(value),))
@@ -81,7 +81,7 @@ def _encodable(text: str) -> str:
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
-def whole(values: Sequence[int | None] | npt.NDArray[Any]) -> Column:
+def whole_numbers(values: Sequence[int | None] | npt.NDArray[Any]) -> Column:
     """Return a column of whole numbers."""
     if isinstance(values, np.ndarray):
         return Column(values.astype(np.int64))
@@ -89,7 +89,7 @@ def whole(values: Sequence[int | None] | npt.NDArray[Any]) -> Column:
     return Column(np.array([value or 0 for value in values], dtype=np.int64), missing=missing)
 
 
-def no_number(length: int) -> Column:
+def unknown_numbers(length: int) -> Column:
     """Return a column of whole numbers, all unknown."""
     return Column(np.zeros(length, dtype=np.int64), missing=np.ones(length, dtype=np.bool_))
 
@@ -99,7 +99,7 @@ def numbers(values: Sequence[float | None] | npt.NDArray[Any]) -> Column:
     return Column(np.asarray(values, dtype=np.float64))
 
 
-def truths(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
+def booleans(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
     """Return a column of bools."""
     if isinstance(values, np.ndarray):
         return Column(values.astype(np.bool_))
@@ -107,15 +107,15 @@ def truths(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
     return Column(np.array([bool(value) for value in values], dtype=np.bool_), missing=missing)
 
 
-def joined(tables: Sequence[Table]) -> Table:
+def concatenated(tables: Sequence[Table]) -> Table:
     """Return several tables with the same columns as one, one after the other."""
     tables = [table for table in tables if len(table)] or list(tables[:1])
     if len(tables) == 1:
         return tables[0]
-    return Table({name: _joined([table.columns[name] for table in tables]) for name in tables[0].columns})
+    return Table({name: _concatenated_columns([table.columns[name] for table in tables]) for name in tables[0].columns})
 
 
-def _joined(parts: Sequence[Column]) -> Column:
+def _concatenated_columns(parts: Sequence[Column]) -> Column:
     missing = None
     if any(part.missing is not None for part in parts):
         missing = np.concatenate([part.unknown() for part in parts])
@@ -125,6 +125,6 @@ def _joined(parts: Sequence[Column]) -> Column:
     codes = []
     for part in parts:
         # The last place is the one that code -1 selects.
-        place = [names.setdefault(name, len(names)) for name in part.names or ()] + [-1]
-        codes.append(np.array(place, dtype=np.int32)[part.values])
+        new_codes = [names.setdefault(name, len(names)) for name in part.names or ()] + [-1]
+        codes.append(np.array(new_codes, dtype=np.int32)[part.values])
     return Column(np.concatenate(codes), tuple(names))

@@ -23,7 +23,7 @@ Role = Literal["baseline", "candidate", "change", "wait", "steal", "pressure", "
 # values are drawn that way.
 _STEPS, _STEPS_OF_FACTORS = 1000, 100_000
 # Names of series appear in a legend.
-_LONGEST = 60
+_LONGEST_LABEL = 60
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,11 @@ def packed(values: npt.ArrayLike, *, log: bool = False) -> dict[str, Any]:
     sample = np.asarray(values, dtype=np.float64)
     if log:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return {**_in_steps(np.log(sample), _STEPS_OF_FACTORS), "log": True}
-    return _in_steps(sample, _STEPS)
+            return {**_packed_steps(np.log(sample), _STEPS_OF_FACTORS), "log": True}
+    return _packed_steps(sample, _STEPS)
 
 
-def _in_steps(sample: FloatArray, most: int) -> dict[str, Any]:
+def _packed_steps(sample: FloatArray, most: int) -> dict[str, Any]:
     finite = np.isfinite(sample)
     if not finite.any():
         return {"o": 0, "s": 1, "v": [None] * len(sample)}
@@ -125,14 +125,14 @@ def _in_steps(sample: FloatArray, most: int) -> dict[str, Any]:
 
 def plain_panel(panel: Panel) -> dict[str, Any]:
     """Return a panel as plain values for JSON."""
-    told: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "title": panel.title,
         "x": _axis(panel.x),
         "y": _axis(panel.y),
         "series": [_series(one, panel) for one in panel.series],
     }
     if panel.marks:
-        told["marks"] = [
+        plain["marks"] = [
             {
                 "axis": mark.axis,
                 "at": mark.at,
@@ -144,37 +144,37 @@ def plain_panel(panel: Panel) -> dict[str, Any]:
             if np.isfinite(mark.at)
         ]
     if panel.follows:
-        told["follows"] = True
-    return told
+        plain["follows"] = True
+    return plain
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    told: dict[str, Any] = {"label": _label(axis.label)}
+    plain: dict[str, Any] = {"label": _label(axis.label)}
     if axis.unit:
-        told["unit"] = _label(axis.unit)
+        plain["unit"] = _label(axis.unit)
     for name in ("log", "whole", "signed"):
         if getattr(axis, name):
-            told[name] = True
-    return told if axis.ends is None else {**told, "ends": [float(f"{end:.6g}") for end in axis.ends]}
+            plain[name] = True
+    return plain if axis.ends is None else {**plain, "ends": [float(f"{end:.6g}") for end in axis.ends]}
 
 
-def _series(series: Series, on: Panel) -> dict[str, Any]:
-    x = packed(series.x, log=on.x.log)
-    told = {"label": _label(series.label), "draw": series.draw, "role": series.role, "x": x}
+def _series(series: Series, panel: Panel) -> dict[str, Any]:
+    x = packed(series.x, log=panel.x.log)
+    plain = {"label": _label(series.label), "draw": series.draw, "role": series.role, "x": x}
     for name in ("y", "low", "high"):
         values = getattr(series, name)
         if values is not None:
-            told[name] = packed(values, log=on.y.log)
-    return told
+            plain[name] = packed(values, log=panel.y.log)
+    return plain
 
 
 def _label(text: str) -> str:
-    return printable.shorten(printable.plain(text), _LONGEST)
+    return printable.shorten(printable.plain(text), _LONGEST_LABEL)
 
 
 def embedded(figures: Iterable[Figure], tables: list[dict[str, Any]]) -> str:
     """Return everything that a page's script reads, to embed in a script element: JSON, gzipped, in base64."""
-    told = {"figures": [[plain_panel(panel) for panel in figure.panels] for figure in figures], "tables": tables}
-    text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+    document = {"figures": [[plain_panel(panel) for panel in figure.panels] for figure in figures], "tables": tables}
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     packer = zlib.compressobj(level=9, wbits=31)
     return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")

@@ -10,12 +10,12 @@ from steelyard.model.foreign import ForeignReport, ForeignVerdict
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, suite_mean, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, units
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
 from steelyard.stats.thinning import scattered
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
@@ -34,7 +34,7 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         verdict=word,
         lines=[
             sentence(unpaired.WARNING),
-            *map(sentence, suite_mean.of_apart(report.means, suite_mean.at(report.alpha))),
+            *map(sentence, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha))),
             *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics),
         ],
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {scales.legend()}",
@@ -48,13 +48,13 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
 
 
 def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
-    told = [
+    facts = [
         measured.facts(run, f"{HOW}: {label}") for (label, _), run in zip(_SIDES, (baseline, candidate), strict=True)
     ]
     if baseline.machine == candidate.machine:
-        return [*told, measured.machine(baseline.machine)]
+        return [*facts, measured.machine(baseline.machine)]
     machines = zip(_SIDES, (baseline.machine, candidate.machine), strict=True)
-    return [*told, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
+    return [*facts, *(measured.machine(one, f"{MACHINE} of {label}") for (label, _), one in machines)]
 
 
 def _columns(effort: str, scales: judged.Scales, *, several: bool) -> list[Column]:
@@ -69,15 +69,15 @@ def _row_of_runs(
     cells = [
         *judged.cells(verdict, scales, verdict.metric if several else None),
         *(Cell(figures.quantity(side.median, verdict.metric), side.median) for side in sides),
-        Cell(" and ".join(f"{one:,}" for one in launches), float(min(launches))),
+        Cell(" and ".join(f"{launches_of_side:,}" for launches_of_side in launches), float(min(launches))),
     ]
-    told = [unpaired.evidence(verdict, report.alpha), *unpaired.explanation(verdict, report.margin)]
+    lines = [unpaired.evidence(verdict, report.alpha), *unpaired.explanation(verdict, report.margin)]
     if verdict.block_spreads is not None:
-        told.append(f"drift: {unpaired.drift(verdict)}")
+        lines.append(f"drift: {unpaired.drift(verdict)}")
     if smallest := sentences.resolution(verdict):
-        told.append(smallest)
-    shown = drawn(_figures_of_runs(report, verdict, room))
-    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], shown)
+        lines.append(smallest)
+    figures_shown = existing_figures(_figures_of_runs(report, verdict, room))
+    detail = Detail([judged.coloured_verdict(verdict.verdict), *map(sentence, lines)], figures_shown)
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict, metric=verdict.metric)
 
 
@@ -87,37 +87,41 @@ def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: bud
     values = [_values(run, verdict) for run in (report.baseline, report.candidate)]
     if not all(len(one) for one in values):
         return []
-    return _of_both(values, units.of_metric(verdict.metric, *values), "launch", room)
+    return _figures_of_sides(values, units.of_metric(verdict.metric, *values), "launch", room)
 
 
 def _values(run: Run, verdict: UnpairedVerdict) -> FloatArray:
     names = [benchmark.name for benchmark in run.benchmarks]
-    place = names.index(verdict.benchmark) if verdict.benchmark in names else 0
-    values = run.launches.metric(verdict.metric)[run.launches.judged(place)]
+    position = names.index(verdict.benchmark) if verdict.benchmark in names else 0
+    values = run.launches.metric(verdict.metric)[run.launches.judged(position)]
     return of_one_process(values[np.isfinite(values)], verdict.metric, run.settings.repeat)
 
 
-def _of_both(
-    values: Sequence[FloatArray], quantity: units.Quantity, what: str, room: budget.Budget
+def _figures_of_sides(
+    values: Sequence[FloatArray], quantity: units.Quantity, noun: str, room: budget.Budget
 ) -> list[Figure | None]:
     samples = [distributions.Sample(label, role, one) for (label, role), one in zip(_SIDES, values, strict=True)]
     return [
-        _in_order(values, quantity, what, room.points),
-        distributions.both_sides(samples, quantity, room.points, figures.plural_of(what)),
+        _sequence_figure(values, quantity, noun, room.points),
+        distributions.distribution_figure(samples, quantity, room.points, figures.plural_of(noun)),
     ]
 
 
-def _in_order(values: Sequence[FloatArray], quantity: units.Quantity, what: str, most: int) -> Figure:
-    series, told, shown = [], [], 0
-    for (label, role), one in zip(_SIDES, values, strict=True):
-        places = scattered(one, most)
-        shown += len(places)
-        series.append(Series(label, "points", role, distributions.numbered(places), quantity.along(one[places])))
-        ends = (quantity.written(float(one.min())), quantity.written(float(one.max())))
-        told.append(f"{label}: {len(one):,} from {ends[0]} to {ends[1]}")
-    panel = Panel("A and B, measured apart", Axis(f"number of the {what}", whole=True), quantity.axis, series)
-    thinned = distributions.thinned(shown, sum(map(len, values)))
-    return Figure(f"Every {what} in its order", f"{'; '.join(told)}.", [panel], thinned)
+def _sequence_figure(values: Sequence[FloatArray], quantity: units.Quantity, noun: str, most: int) -> Figure:
+    series, texts, points_drawn = [], [], 0
+    for (label, role), side_values in zip(_SIDES, values, strict=True):
+        positions = scattered(side_values, most)
+        points_drawn += len(positions)
+        series.append(
+            Series(
+                label, "points", role, distributions.counted_from_1(positions), quantity.along(side_values[positions])
+            )
+        )
+        ends = (quantity.written(float(side_values.min())), quantity.written(float(side_values.max())))
+        texts.append(f"{label}: {len(side_values):,} from {ends[0]} to {ends[1]}")
+    panel = Panel("A and B, measured apart", Axis(f"number of the {noun}", whole=True), quantity.axis, series)
+    thinned = distributions.thinning_note(points_drawn, sum(map(len, values)))
+    return Figure(f"Every {noun} in its order", f"{'; '.join(texts)}.", [panel], thinned)
 
 
 # --- imports
@@ -141,7 +145,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
                 f"{label}: {foreign.origin(record).removeprefix(f'{foreign.WARNING}: ')}."
                 for (label, _), record in zip(_SIDES, records, strict=True)
             ),
-            *map(sentence, foreign.means(report)),
+            *map(sentence, foreign.mean_sentences(report)),
         ],
         caption=f"Changes of the value; the bars are {scales.legend()}",
         columns=[*_columns("processes", scales, several=False), Column("better", "text")],
@@ -151,7 +155,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
         ],
         notes=notes.of_two_foreign(report),
         facts=[
-            Facts(f"{MACHINE} of {label}", [(term, elements.name(said, 4)) for term, said in record.machine.items()])
+            Facts(f"{MACHINE} of {label}", [(term, elements.name(value, 4)) for term, value in record.machine.items()])
             for (label, _), record in zip(_SIDES, records, strict=True)
         ],
         defs=scales.symbols(),
@@ -169,19 +173,19 @@ def _row_of_imports(
     processes = [level.processes for level in levels]
     cells = [
         *judged.cells(verdict, scales, None),
-        *(Cell(foreign.value(level.median, verdict.unit), level.median) for level in levels),
+        *(Cell(foreign.value_text(level.median, verdict.unit), level.median) for level in levels),
         Cell(" and ".join(f"{one:,}" for one in processes), float(min(processes))),
-        Cell(better := foreign.better(verdict.higher_is_better), better),
+        Cell(better := foreign.better_word(verdict.higher_is_better), better),
     ]
-    told = [
+    lines = [
         foreign.evidence(verdict, report.alpha),
         *foreign.explanation(verdict, report.margin),
         f"drift: {foreign.drift(verdict)}",
     ]
-    made: list[Figure | None] = []
-    known = [one for one in values if one is not None]
-    if len(known) == len(_SIDES):
-        arrays = [np.frombuffer(joined(one), dtype=np.float64) for one in known]
-        made = _of_both(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
-    detail = Detail([judged.word(verdict.verdict), *map(sentence, told)], drawn(made))
+    figures_made: list[Figure | None] = []
+    known_values = [one for one in values if one is not None]
+    if len(known_values) == len(_SIDES):
+        arrays = [np.frombuffer(concatenated(one), dtype=np.float64) for one in known_values]
+        figures_made = _figures_of_sides(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
+    detail = Detail([judged.coloured_verdict(verdict.verdict), *map(sentence, lines)], existing_figures(figures_made))
     return Row(verdict.benchmark, cells, detail, verdict=verdict.verdict)

@@ -45,13 +45,13 @@ def plain_name(content: str) -> str:
     return printable.shorten(printable.plain(content), LONGEST_NAME)
 
 
-def parted(content: str) -> Markup:
+def breakable(content: str) -> Markup:
     """Return a word that may break after its underscores where there is little room."""
     first, *others = content.split("_")
-    return joined([first, *(one for part in others for one in ("_", element("wbr"), part))])
+    return joined([first, *(content_part for part in others for content_part in ("_", element("wbr"), part))])
 
 
-def told(content: Content) -> Markup:
+def sentence_markup(content: Content) -> Markup:
     """Return a report's sentence as HTML: what is in backquotes is code, and no number is separated from its unit."""
     if isinstance(content, Markup):
         return content
@@ -63,9 +63,9 @@ def told(content: Content) -> Markup:
     )
 
 
-def long_told(content: str) -> Markup:
-    """Do as `told` for a sentence of any length; if it is too long, its middle is left out."""
-    return told(printable.shorten(printable.plain(content), LONGER * LONGEST_NAME))
+def long_sentence_markup(content: str) -> Markup:
+    """Do as `sentence_markup` for a sentence of any length; if it is too long, its middle is left out."""
+    return sentence_markup(printable.shorten(printable.plain(content), LONGER * LONGEST_NAME))
 
 
 def unbroken(content: str) -> Markup:
@@ -76,10 +76,10 @@ def unbroken(content: str) -> Markup:
 
 def element(tag: str, *contents: Content, **attributes: str | float | bool | None) -> Markup:
     """Return an element, without attributes that are False or None; `class_` and `aria_label` get HTML's names."""
-    said = "".join(_attribute(key, value) for key, value in attributes.items())
+    attribute_text = "".join(_attribute(key, value) for key, value in attributes.items())
     if tag in _VOID:
-        return Markup(f"<{tag}{said}>")
-    return Markup(f"<{tag}{said}>{joined(contents)}</{tag}>")
+        return Markup(f"<{tag}{attribute_text}>")
+    return Markup(f"<{tag}{attribute_text}>{joined(contents)}</{tag}>")
 
 
 def joined(contents: Iterable[Content]) -> Markup:
@@ -90,8 +90,8 @@ def joined(contents: Iterable[Content]) -> Markup:
 def _attribute(key: str, value: str | float | bool | None) -> str:
     if value is None or value is False:
         return ""
-    written = key.rstrip("_").replace("_", "-")
-    return f" {written}" if value is True else f' {written}="{text(str(value))}"'
+    attribute = key.rstrip("_").replace("_", "-")
+    return f" {attribute}" if value is True else f' {attribute}="{text(str(value))}"'
 
 
 def term_list(pairs: Iterable[tuple[str, Content]], class_: str) -> Markup:
@@ -117,11 +117,11 @@ def table(
     for first, *others in rows:
         cells = [element("td", cell, class_="n" if i in numbers else None) for i, cell in enumerate(others, start=1)]
         body.append(element("tr", element("th", first, scope="row"), *cells))
-    whole = element(
+    table_element = element(
         "table",
         element("caption", caption),
         element("thead", element("tr", *head)),
         element("tbody", *body),
         class_="stacked" if stacked else None,
     )
-    return element("div", whole, class_="scroll", tabindex=0, role="group", aria_label=caption)
+    return element("div", table_element, class_="scroll", tabindex=0, role="group", aria_label=caption)

@@ -19,28 +19,28 @@ _NO_FILE = "no source file known"
 def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Figure | None:
     """Return a chart of all counts of the candidate, or of a run, by file and function; None without functions."""
     sides = [counting.functions_of(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
-    known = [side for side in sides if side is not None]
-    if not known or len(known) < len(sides):
+    counted_sides = [side for side in sides if side is not None]
+    if not counted_sides or len(counted_sides) < len(sides):
         return None
-    by_cost = counting.is_by_cost(record, metric, *known)
-    counts = [counting.own_counts(side, record, by_cost=by_cost) for side in known]
-    drawn = summed(counts[-1])
-    total = sum(one.own for one in drawn)
+    by_cost = counting.is_by_cost(record, metric, *counted_sides)
+    counts = [counting.own_counts(side, record, is_cost=by_cost) for side in counted_sides]
+    functions = summed(counts[-1])
+    total = sum(function.own for function in functions)
     if total <= 0:
         return None
     changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
     unit = "cost" if by_cost else "instructions"
     # A function may have counted less with twice the loops; it has no width.
-    ordered = sorted((one for one in drawn if one.own > 0), key=lambda one: -one.own)
+    ordered = sorted((function for function in functions if function.own > 0), key=lambda one: -one.own)
     shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
-    largest = ordered[0]
-    several = counting.iterations(record, benchmark)
-    told = f"{total:,} {unit} in all{f', of {several} together' if several else ''}. "
-    told += f"Most are in {largest.name}: {figures.percent(largest.own / total)}."
+    largest_function = ordered[0]
+    iterations = counting.iterations(record, benchmark)
+    text = f"{total:,} {unit} in all{f', of {iterations} together' if iterations else ''}. "
+    text += f"Most are in {largest_function.name}: {figures.percent(largest_function.own / total)}."
     if len(counts) == 2:
-        told += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
-    whole = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
-    return Figure("Where the counts are: file, then function", told, drawn=svg.icicle(whole, _LEVELS, told))
+        text += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
+    all_functions = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
+    return Figure("Where the counts are: file, then function", text, drawn=svg.icicle(all_functions, _LEVELS, text))
 
 
 def _by_file(
@@ -51,30 +51,34 @@ def _by_file(
     unit: str,
 ) -> list[svg.Share]:
     files: dict[str, list[Function]] = {}
-    for one in largest:
-        files.setdefault(_file(one), []).append(one)
+    for function in largest:
+        files.setdefault(_file(function), []).append(function)
     shares = []
     for file, members in files.items():
-        parts = [_share(one, changes.get((one.name, one.object), 0), total, unit) for one in members]
-        size = sum(one.own for one in members)
+        parts = [
+            _share(function, changes.get((function.name, function.object), 0), total, unit) for function in members
+        ]
+        size = sum(function.own for function in members)
         shares.append(svg.Share(file, size, f"{size:,} {unit}, {figures.percent(size / total)}", parts=parts))
-    if rest := sum(one.own for one in others):
+    if others_count := sum(function.own for function in others):
         label = figures.count(len(others), "other function")
-        shares.append(svg.Share(label, rest, f"{rest:,} {unit}, {figures.percent(rest / total)}"))
+        shares.append(
+            svg.Share(label, others_count, f"{others_count:,} {unit}, {figures.percent(others_count / total)}")
+        )
     return sorted(shares, key=lambda share: -share.size)
 
 
-def _share(one: Function, change: int, total: int, unit: str) -> svg.Share:
-    told = f"{one.own:,} {unit}, {figures.percent(one.own / total)}"
+def _share(function: Function, change: int, total: int, unit: str) -> svg.Share:
+    text = f"{function.own:,} {unit}, {figures.percent(function.own / total)}"
     if not change:
-        return svg.Share(one.name, one.own, told)
-    sign, look = ("+ ", "more") if change > 0 else ("- ", "less")
-    return svg.Share(sign + one.name, one.own, f"{told}, {change:+,}", look)
+        return svg.Share(function.name, function.own, text)
+    sign, css_class = ("+ ", "more") if change > 0 else ("- ", "less")
+    return svg.Share(sign + function.name, function.own, f"{text}, {change:+,}", css_class)
 
 
-def _file(one: Function) -> str:
-    file = one.file.rpartition("/")[2]
-    return file if file and file != "???" else one.object.rpartition("/")[2] or _NO_FILE
+def _file(function: Function) -> str:
+    file = function.file.rpartition("/")[2]
+    return file if file and file != "???" else function.object.rpartition("/")[2] or _NO_FILE
 
 
 def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:

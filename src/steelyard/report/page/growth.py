@@ -16,14 +16,14 @@ from steelyard.report.page.units import Quantity
 from steelyard.stats import power_law
 
 # If points are off by more than this, they do not grow as any power.
-_MOST_MISSED = 0.15
+_LARGEST_MISFIT = 0.15
 # Points drawn of a fitted curve.
-_STEPS = 24
+_CURVE_POINTS = 24
 _MOST_CURVES = 12
 # A number in a name, as harnesses make it of a parameter without a name: sort/1024, sort[1024].
 _NUMBER = re.compile(r"(?<=[/\[(=])\d+(?:\.\d+)?(?=[/\]),]|$)")
 # From this ratio of the largest parameter to the smallest on, the axes are logarithmic.
-_AS_FACTORS = 8.0
+_LOG_AXIS_RATIO = 8.0
 
 
 QuantityOf = Callable[[str, npt.NDArray[np.float64]], Quantity]
@@ -49,26 +49,32 @@ class _Point:
 def curves(benchmarks: Iterable[Measured], labels: Sequence[tuple[str, Role]], quantity_of: QuantityOf) -> list[Figure]:
     """Return a figure for each group of benchmarks that differ in only one number, with three or more such numbers."""
     groups: dict[tuple[str, str, str], list[_Point]] = {}
-    for one in benchmarks:
-        for place, parameter, x in _parameters(one):
-            groups.setdefault((place, parameter, one.metric), []).append(_Point(x, one.levels))
-    found = [(key, points) for key, points in groups.items() if len({point.x for point in points}) >= power_law.FEWEST]
-    return [_figure(*key, points, labels, quantity_of) for key, points in found[:_MOST_CURVES]]
+    for benchmark in benchmarks:
+        for name, parameter, x in _parameters(benchmark):
+            groups.setdefault((name, parameter, benchmark.metric), []).append(_Point(x, benchmark.levels))
+    groups_to_draw = [
+        (key, points) for key, points in groups.items() if len({point.x for point in points}) >= power_law.FEWEST
+    ]
+    return [_figure(*key, points, labels, quantity_of) for key, points in groups_to_draw[:_MOST_CURVES]]
 
 
-def _parameters(one: Measured) -> Iterable[tuple[str, str, float]]:
+def _parameters(benchmark: Measured) -> Iterable[tuple[str, str, float]]:
     """Yield, for each number among the parameters: the benchmark's name without it, its name, and the number."""
-    for parameter, value in one.params.items():
+    for parameter, value in benchmark.params.items():
         number = _number(value)
         if number is not None:
-            others = {key: other for key, other in one.params.items() if key != parameter}
-            within = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "…", one.name)
-            yield f"{within} {others or ''}".strip(), parameter, number
-    if not one.params:
-        for found in _NUMBER.finditer(one.name):
-            number = _number(found.group())
+            others = {key: other for key, other in benchmark.params.items() if key != parameter}
+            name_without = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "…", benchmark.name)
+            yield f"{name_without} {others or ''}".strip(), parameter, number
+    if not benchmark.params:
+        for match in _NUMBER.finditer(benchmark.name):
+            number = _number(match.group())
             if number is not None:
-                yield f"{one.name[: found.start()]}…{one.name[found.end() :]}", "the number in the name", number
+                yield (
+                    f"{benchmark.name[: match.start()]}…{benchmark.name[match.end() :]}",
+                    "the number in the name",
+                    number,
+                )
 
 
 def _number(text: str) -> float | None:
@@ -91,24 +97,26 @@ def _figure(
     x = np.array([point.x for point in ordered])
     levels = np.array([point.levels for point in ordered], dtype=np.float64)
     quantity = quantity_of(metric, levels)
-    log = bool(x.min() > 0 and x.max() / x.min() >= _AS_FACTORS and (levels > 0).all())
-    series, told = [], []
+    log = bool(x.min() > 0 and x.max() / x.min() >= _LOG_AXIS_RATIO and (levels > 0).all())
+    series, texts = [], []
     for side, (label, role) in enumerate(labels):
         # A side behind another has rings and a line, to be seen around the other's points and between its dashes.
-        behind = side < len(labels) - 1
-        series.append(Series(label, "rings" if behind else "points", role, x, quantity.along(levels[:, side])))
+        is_behind = side < len(labels) - 1
+        series.append(Series(label, "rings" if is_behind else "points", role, x, quantity.along(levels[:, side])))
         fit = power_law.fit(x, levels[:, side])
         if fit is None:
             continue
-        off = f"points are off by {figures.percent(fit.misses)} at most"
-        if fit.misses > _MOST_MISSED:
-            told.append(f"no power of {parameter} fits {label} (of the best one, {off})")
+        misfit = f"points are off by {figures.percent(fit.misses)} at most"
+        if fit.misses > _LARGEST_MISFIT:
+            texts.append(f"no power of {parameter} fits {label} (of the best one, {misfit})")
             continue
-        along = np.geomspace(x.min(), x.max(), _STEPS) if log else np.linspace(x.min(), x.max(), _STEPS)
-        draw: Draw = "line" if behind else "dashes"
-        series.append(Series(f"{label}, fitted", draw, role, along, quantity.along(fit.at(along))))
-        told.append(f"{label} grows as {parameter} to the power of {fit.exponent:.2f} ({off})")
-    text = "; ".join(told) or f"no power of {parameter} fits"
+        x_fitted = (
+            np.geomspace(x.min(), x.max(), _CURVE_POINTS) if log else np.linspace(x.min(), x.max(), _CURVE_POINTS)
+        )
+        draw: Draw = "line" if is_behind else "dashes"
+        series.append(Series(f"{label}, fitted", draw, role, x_fitted, quantity.along(fit.at(x_fitted))))
+        texts.append(f"{label} grows as {parameter} to the power of {fit.exponent:.2f} ({misfit})")
+    text = "; ".join(texts) or f"no power of {parameter} fits"
     panel = Panel(
         name, Axis(parameter, log=log), replace(quantity.axis, name=f"median {quantity.name}", log=log), series
     )

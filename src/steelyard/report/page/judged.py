@@ -33,12 +33,15 @@ class Scales:
 
     def legend(self) -> str:
         """Return the scales in words, each with its metric where they differ."""
-        named: dict[str, list[str]] = {}
+        metrics_by_scale: dict[str, list[str]] = {}
         for metric, one in self.of_metrics.items():
-            named.setdefault(svg.ends(one), []).append(metric)
-        told = [f"{ends} ({', '.join(metrics)})" if len(named) > 1 else ends for ends, metrics in named.items()]
+            metrics_by_scale.setdefault(svg.ends_text(one), []).append(metric)
+        scale_texts = [
+            f"{ends} ({', '.join(metrics)})" if len(metrics_by_scale) > 1 else ends
+            for ends, metrics in metrics_by_scale.items()
+        ]
         margin = ", the margin shaded" if any(one.margin for one in self.of_metrics.values()) else ""
-        return f"drawn {', '.join(told)}{margin}"
+        return f"drawn {', '.join(scale_texts)}{margin}"
 
     def symbols(self) -> Markup:
         """Return the backgrounds of the bars as symbols."""
@@ -47,13 +50,13 @@ class Scales:
 
 def scales_of(verdicts: Sequence[Judged], margin: float, key: str) -> Scales:
     """Return the scales for the bars of a part's table; `key` names the part."""
-    of_each: dict[str, list[Judged]] = {}
-    for one in verdicts:
-        of_each.setdefault(_metric(one), []).append(one)
+    by_metric: dict[str, list[Judged]] = {}
+    for verdict in verdicts:
+        by_metric.setdefault(_metric(verdict), []).append(verdict)
     return Scales(
         {
-            metric: _scale(of_each.get(metric, []), margin, f"scale-{key}{f'-{place}' if place else ''}")
-            for place, metric in enumerate(of_each or [""])
+            metric: _scale(by_metric.get(metric, []), margin, f"scale-{key}{f'-{position}' if position else ''}")
+            for position, metric in enumerate(by_metric or [""])
         }
     )
 
@@ -63,22 +66,24 @@ def _metric(verdict: Judged) -> str:
 
 
 def _scale(verdicts: Sequence[Judged], margin: float, name: str) -> svg.Scale:
-    ends = [end for one in verdicts for end in (*(one.interval or ()), one.change) if end is not None]
-    own = [one.margin for one in verdicts if isinstance(one, Verdict) and one.margin is not None]
-    return svg.scale([*ends, *own], margin, name)
+    ends = [end for verdict in verdicts for end in (*(verdict.interval or ()), verdict.change) if end is not None]
+    own_margins = [
+        verdict.margin for verdict in verdicts if isinstance(verdict, Verdict) and verdict.margin is not None
+    ]
+    return svg.fitting_scale([*ends, *own_margins], margin, name)
 
 
-def headline(verdicts: Sequence[Judged], weighed: int | None = None) -> tuple[str, str]:
+def headline(verdicts: Sequence[Judged], number_of_benchmarks: int | None = None) -> tuple[str, str]:
     """Return the verdict that colours the headline, and the headline, which tallies the verdicts if there are several.
 
-    `weighed` is the number of benchmarks, if some of them have no verdict.
+    `number_of_benchmarks` is given if some of them have no verdict.
     """
-    if len(verdicts) == 1 and (weighed is None or weighed == 1):
+    if len(verdicts) == 1 and (number_of_benchmarks is None or number_of_benchmarks == 1):
         verdict, change = verdicts[0].verdict, verdicts[0].change
         return verdict, verdict if change is None else f"{verdict} {figures.change(change)}"
     words = [one.verdict for one in verdicts]
-    most = next(name for name in ("slower", "undecided", "faster", "same") if name in words)
-    return most, f"{figures.tally(words)} of {figures.count(weighed or len(words), 'benchmark')}"
+    worst = next(name for name in ("slower", "undecided", "faster", "same") if name in words)
+    return worst, f"{figures.tally(words)} of {figures.count(number_of_benchmarks or len(words), 'benchmark')}"
 
 
 def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:
@@ -93,20 +98,20 @@ def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:
     ]
 
 
-def cells(verdict: Judged, scales: Scales, metric: str | None, said: str | None = None) -> list[Cell]:
-    """Return a row's cells in these columns; `metric` if there are several, `said` in place of the verdict."""
+def cells(verdict: Judged, scales: Scales, metric: str | None, shown_verdict: str | None = None) -> list[Cell]:
+    """Return a row's cells in these columns; `metric` if there are several, `shown_verdict` in place of the verdict."""
     change, interval = verdict.change, verdict.interval
     margin = verdict.margin if isinstance(verdict, Verdict) else None
     return [
         Cell(elements.name(verdict.benchmark), verdict.benchmark),
-        *([Cell(elements.parted(metric), metric)] if metric else []),
-        Cell(said or verdict.verdict, said or verdict.verdict),
+        *([Cell(elements.breakable(metric), metric)] if metric else []),
+        Cell(shown_verdict or verdict.verdict, shown_verdict or verdict.verdict),
         Cell(figures.change(change), change),
         Cell(svg.change_bar(scales.of(verdict), change, interval, margin), change),
         Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
     ]
 
 
-def word(verdict: str) -> Content:
+def coloured_verdict(verdict: str) -> Content:
     """Return the verdict, or what stands in its place, in its colour."""
     return elements.element("b", verdict, class_=f"v {verdict}")

@@ -8,7 +8,7 @@ from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED, says_order, times_ns
+from steelyard.model.rows import ROLES, USED, has_order, times_ns
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures, heap, sentences
@@ -18,10 +18,10 @@ from steelyard.report.page.data import Figure, Role
 from steelyard.report.page.elements import Content, Markup
 from steelyard.report.page.parts import HOW, MACHINE, Facts
 from steelyard.report.page.units import Quantity
-from steelyard.stats.thinning import evenly
+from steelyard.stats.thinning import evenly_spaced
 
 # Abilities of the launch server that a reader of the figures would miss.
-_TOLD = {
+_ABILITY_WORDS = {
     "schedstat": "how long a program waits for a processor",
     "pressure": "how long others waited",
     "steal": "what the host takes",
@@ -32,7 +32,7 @@ def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
     """Return the facts about the machine, as far as they are known."""
     cores = figures.count(facts.cores_logical, "logical core")
     physical = f", {facts.cores_physical:,} physical" if facts.cores_physical else ""
-    told: list[tuple[str, str | None]] = [
+    facts_told: list[tuple[str, str | None]] = [
         ("processor", facts.cpu_model),
         ("cores", cores + physical),
         ("architecture", facts.architecture),
@@ -47,63 +47,65 @@ def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
         ("address randomisation", None if facts.aslr is None else {0: "off"}.get(facts.aslr, "on")),
         (
             "the system does not tell",
-            ", ".join(what for name, what in _TOLD.items() if facts.offers.get(name) is False),
+            ", ".join(meaning for name, meaning in _ABILITY_WORDS.items() if facts.offers.get(name) is False),
         ),
         ("key, the same of like machines", facts.key),
     ]
-    return Facts(title, [(term, elements.name(said, 4)) for term, said in told if said])
+    return Facts(title, [(term, elements.name(text, 4)) for term, text in facts_told if text])
 
 
 def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     """Return when and how a record was measured."""
     settings = record.settings
-    told: list[tuple[str, str | None]] = [
+    texts: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
-        ("took", _took(record)),
+        ("took", _duration_text(record)),
         ("margin", _margins(record)),
         ("alpha", f"{settings.alpha:g}"),
-        ("driven by", _driven_by(settings)),
-        ("pairing", _paired(record) if isinstance(record, Weighing) else None),
+        ("driven by", _driver_text(settings)),
+        ("pairing", _pairing_text(record) if isinstance(record, Weighing) else None),
         ("addresses", "equal for both of a pair, while one thread works" if _has_equal_addresses(record) else None),
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),
     ]
     plan = (
-        [("plan", elements.told(f"--seed {settings.seed} draws the same plan again"))] if len(record.launches) else []
+        [("plan", elements.sentence_markup(f"--seed {settings.seed} draws the same plan again"))]
+        if len(record.launches)
+        else []
     )
     commands: list[tuple[str, Content]] = [
-        (_side(record, place), _subject(one)) for place, one in enumerate(record.subjects)
+        (_side_label(record, position), _subject(subject)) for position, subject in enumerate(record.subjects)
     ]
-    terms = [(term, elements.name(said, 4)) for term, said in told if said]
+    terms = [(term, elements.name(text, 4)) for term, text in texts if text]
     return Facts(title, [*commands, *terms, *plan])
 
 
-def _took(record: Weighing | Run) -> str | None:
+def _duration_text(record: Weighing | Run) -> str | None:
     """Say how long measuring took, if known (not for a journal); counts beside launches have a time of their own."""
-    told = [figures.seconds(record.seconds)] if record.seconds else []
+    durations = [figures.seconds(record.seconds)] if record.seconds else []
     if record.counting is not None and len(record.launches):
-        told.append(f"{figures.seconds(sum(one.seconds for one in record.counting.counts))} for the counts")
-    return ", and ".join(told) or None
+        durations.append(f"{figures.seconds(sum(one.seconds for one in record.counting.counts))} for the counts")
+    return ", and ".join(durations) or None
 
 
-def _driven_by(settings: Settings) -> str | None:
+def _driver_text(settings: Settings) -> str | None:
     if settings.starts == "shared":
         return f"{settings.harness}, one start a side for all benchmarks of a round, which each have a forked process"
     return settings.harness
 
 
-def _paired(record: Weighing) -> str | None:
+def _pairing_text(record: Weighing) -> str | None:
     """Say how the launches of the judged pairs ran; None if none were timed."""
     launches = record.launches
     used = np.flatnonzero(np.asarray(launches.role, dtype=int) == ROLES.index(USED))
     if not len(used):
         return None
-    tandem, way = launches.in_tandem()[used], "one after the other"
+    tandem, how = launches.in_tandem()[used], "one after the other"
     if tandem.any():
-        part = "" if tandem.all() else f" {tandem.sum() // 2:,} of {figures.count(len(used) // 2, 'pair')}"
-        is_in_turn = launches.samples and says_order(launches.samples[used[tandem.argmax()]])
-        way = f"in tandem{part}{', samples in turn' if is_in_turn else ''}"
-    return f"{way}, chosen by auto" if record.settings.pairing == "auto" else way
+        tandem_part = "" if tandem.all() else f" {tandem.sum() // 2:,} of {figures.count(len(used) // 2, 'pair')}"
+        is_in_turn = launches.samples and has_order(launches.samples[used[tandem.argmax()]])
+        how = f"in tandem{tandem_part}{', samples in turn' if is_in_turn else ''}"
+    return f"{how}, chosen by auto" if record.settings.pairing == "auto" else how
 
 
 def _has_equal_addresses(record: Weighing | Run) -> bool:
@@ -111,17 +113,17 @@ def _has_equal_addresses(record: Weighing | Run) -> bool:
     return record.settings.addresses is not None and len(record.launches) > 0
 
 
-def _side(record: Weighing | Run, place: int) -> str:
+def _side_label(record: Weighing | Run, position: int) -> str:
     if isinstance(record, Run):
         return "subject"
-    return "baseline" if record.subjects[place].name in record.sides()[0] else "candidate"
+    return "baseline" if record.subjects[position].name in record.sides()[0] else "candidate"
 
 
 def _subject(subject: Subject) -> Content:
-    told = elements.element("code", elements.name(subject.command, elements.LONGER))
+    command = elements.element("code", elements.name(subject.command, elements.LONGER))
     if subject.name == subject.command:
-        return told
-    return elements.joined([elements.name(subject.name), ": ", told])
+        return command
+    return elements.joined([elements.name(subject.name), ": ", command])
 
 
 def _margins(record: Weighing | Run) -> str:
@@ -143,11 +145,19 @@ def inside(
     if not launches.samples or metric not in PER_ITERATION:
         return None
     sides = []
-    for label, (role, places) in positions.items():
-        chosen = places[evenly(len(places), budget.launches)] if len(places) else places
-        taken = [_times(launches, int(place), metric) for place in chosen]
-        sides.append(sequences.Inside(label, role, [one for one in taken if len(one)], len(places)))
-    return sequences.inside(sides, quantity, budget.points)
+    for label, (role, launch_positions) in positions.items():
+        chosen_positions = (
+            launch_positions[evenly_spaced(len(launch_positions), budget.launches)]
+            if len(launch_positions)
+            else launch_positions
+        )
+        times = [_times(launches, int(place), metric) for place in chosen_positions]
+        sides.append(
+            sequences.LaunchSamples(
+                label, role, [launch_times for launch_times in times if len(launch_times)], len(launch_positions)
+            )
+        )
+    return sequences.inside_figure(sides, quantity, budget.points)
 
 
 def _times(launches: Launches, position: int, metric: str) -> FloatArray:

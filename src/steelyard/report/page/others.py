@@ -18,22 +18,23 @@ from steelyard.report.page.elements import Content, Markup, element
 from steelyard.report.page.parts import HOW, Cell, Column, Detail, Facts, Part, Row, sentence
 
 _OUTCOMES = ("trouble", "sound", "untried")
-_DRAWN: tuple[Draw, ...] = ("points", "rings", "crosses")
+_DRAW_STYLES: tuple[Draw, ...] = ("points", "rings", "crosses")
 _ROLES: tuple[Role, ...] = ("baseline", "candidate", "steal", "pressure", "change")
 
 
 def of_check(found: Soundness) -> Part:
     """Return the part for a check, with a row per benchmark."""
-    looked: dict[str, list[Looked]] = {name: [] for name in found.benchmarks}
-    for one in found.looked:
-        looked.setdefault(one.benchmark, []).append(one)
+    results: dict[str, list[Looked]] = {name: [] for name in found.benchmarks}
+    for result in found.looked:
+        results.setdefault(result.benchmark, []).append(result)
     troubles = found.troubles()
-    bad = len({one.benchmark for one in troubles})
-    headline = f"{figures.count(len(troubles), 'trouble')} with {bad} of {figures.count(len(looked), 'benchmark')}"
+    troubled_benchmarks = len({result.benchmark for result in troubles})
+    benchmarks = figures.count(len(results), "benchmark")
+    headline = f"{figures.count(len(troubles), 'trouble')} with {troubled_benchmarks} of {benchmarks}"
     return Part(
         kind="check",
         title=found.command,
-        headline=headline if troubles else f"No trouble with {figures.count(len(looked), 'benchmark')}",
+        headline=headline if troubles else f"No trouble with {benchmarks}",
         verdict="",
         lines=[
             *(["Interrupted: only what was launched until then is judged."] if found.interrupted else []),
@@ -49,35 +50,38 @@ def of_check(found: Soundness) -> Part:
             Column("not tried"),
             *([Column("which", "text")] if troubles else []),
         ],
-        rows=[_checked(found, name, rules, named=bool(troubles)) for name, rules in looked.items()],
+        rows=[_check_row(found, name, rules, shows_codes=bool(troubles)) for name, rules in results.items()],
         facts=[Facts(HOW, [("command", element("code", elements.name(found.command, 4))), ("Steelyard", found.tool)])],
     )
 
 
-def _checked(found: Soundness, name: str, rules: Sequence[Looked], *, named: bool) -> Row:
+def _check_row(found: Soundness, name: str, rules: Sequence[Looked], *, shows_codes: bool) -> Row:
     by_outcome = {outcome: [one for one in rules if one.outcome == outcome] for outcome in _OUTCOMES}
     word = next((outcome for outcome in ("trouble", "sound") if by_outcome[outcome]), "untried")
     cells = [
         Cell(elements.name(name), name),
         Cell(word, word),
         *(Cell(f"{len(by_outcome[outcome]):,}", float(len(by_outcome[outcome]))) for outcome in _OUTCOMES),
-        *([Cell(", ".join(one.code for one in by_outcome["trouble"]))] if named else []),
+        *([Cell(", ".join(one.code for one in by_outcome["trouble"]))] if shows_codes else []),
     ]
-    ordered = [one for outcome in _OUTCOMES for one in by_outcome[outcome]]
-    body = [[one.code, element("b", one.outcome, class_=f"v {one.outcome}"), *_said(one)] for one in ordered]
+    ordered_results = [one for outcome in _OUTCOMES for one in by_outcome[outcome]]
+    body = [
+        [one.code, element("b", one.outcome, class_=f"v {one.outcome}"), *_finding_and_remedy(one)]
+        for one in ordered_results
+    ]
     caption = f"The rules tried on {elements.plain_name(name)}"
     tables = [elements.table(caption, ["rule", "outcome", "finding", "remedy"], body, stacked=True)] if body else []
-    lines: list[Content] = [sentence(check.heap(one)) for one in found.allocating if one.benchmark == name]
+    lines: list[Content] = [sentence(check.heap_sentence(one)) for one in found.allocating if one.benchmark == name]
     return Row(name, cells, Detail(lines, [], tables), verdict=word)
 
 
-def _said(one: Looked) -> list[Content]:
+def _finding_and_remedy(result: Looked) -> list[Content]:
     origin = (
-        f" (threshold {check.in_unit(one)}: {one.origin})"
-        if one.figure is not None and one.outcome == "trouble"
+        f" (threshold {check.threshold_text(result)}: {result.origin})"
+        if result.figure is not None and result.outcome == "trouble"
         else ""
     )
-    return [elements.long_told(one.finding + origin), elements.long_told(one.remedy)]
+    return [elements.long_sentence_markup(result.finding + origin), elements.long_sentence_markup(result.remedy)]
 
 
 # --- calibrations
@@ -95,15 +99,18 @@ def of_calibration(found: Calibration) -> Part:
         ),
         verdict="",
         lines=[sentence(calibration.caution(found))],
-        whole=Detail(figures=[_predicted(found, names), _by_size(found.points, names)], tables=[_patterns(found)]),
+        whole=Detail(
+            figures=[_prediction_figure(found, names), _size_figure(found.points, names)],
+            tables=[_pattern_table(found)],
+        ),
         facts=[
             Facts(
                 HOW,
                 [
                     ("weights", f"{_ratio(found.weights)} (L1 : LL : RAM)"),
                     ("an L1 hit takes", figures.duration(found.fit.l1_ns)),
-                    ("furthest off", elements.name(calibration.furthest(found), 4)),
-                    *_measured(found),
+                    ("furthest off", elements.name(calibration.worst_point_sentence(found), 4)),
+                    *_measurement_facts(found),
                 ],
             )
         ],
@@ -114,7 +121,7 @@ def _ratio(weights: Weights) -> str:
     return f"{weights.l1:g} : {weights.ll:.3g} : {weights.ram:.3g}"
 
 
-def _measured(found: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
+def _measurement_facts(found: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
     return [
         ("processor", elements.name(found.processor, 4)),
         ("machine", found.machine),
@@ -126,21 +133,25 @@ def _measured(found: Calibration | InterruptedCalibration) -> list[tuple[str, Co
     ]
 
 
-def _predicted(found: Calibration, names: Sequence[str]) -> Figure:
+def _prediction_figure(found: Calibration, names: Sequence[str]) -> Figure:
     series = []
     for place, name in enumerate(names):
         points = [point for point in found.points if point.pattern == name and found.fit.predicted_ns(point) > 0]
         series.append(_points(name, place, points, lambda point: point.ns, found.fit.predicted_ns))
-    every = np.array([point.ns for point in found.points])
-    ends = np.array([every.min(), every.max()])
+    all_ns = np.array([point.ns for point in found.points])
+    ends = np.array([all_ns.min(), all_ns.max()])
     series.append(Series("as predicted", "dashes", "fit", ends, ends))
     panel = Panel(
         "One point a pattern and size", Axis("measured", "ns", log=True), Axis("predicted", "ns", log=True), series
     )
-    return Figure("Predicted against measured time of a step", f"Furthest off: {calibration.furthest(found)}.", [panel])
+    return Figure(
+        "Predicted against measured time of a step",
+        f"Furthest off: {calibration.worst_point_sentence(found)}.",
+        [panel],
+    )
 
 
-def _by_size(points: Sequence[Point], names: Sequence[str]) -> Figure:
+def _size_figure(points: Sequence[Point], names: Sequence[str]) -> Figure:
     series = [
         _points(
             name,
@@ -158,10 +169,10 @@ def _by_size(points: Sequence[Point], names: Sequence[str]) -> Figure:
         series,
     )
     low, high = min(points, key=lambda point: point.ns), max(points, key=lambda point: point.ns)
-    told = f"From {figures.duration(low.ns)} ({low.pattern} over {figures.size(low.size_bytes)}) "
+    lower_end = f"From {figures.duration(low.ns)} ({low.pattern} over {figures.size(low.size_bytes)}) "
     return Figure(
         "Time of a step by size",
-        f"{told}to {figures.duration(high.ns)} ({high.pattern} over {figures.size(high.size_bytes)}).",
+        f"{lower_end}to {figures.duration(high.ns)} ({high.pattern} over {figures.size(high.size_bytes)}).",
         [panel],
     )
 
@@ -170,12 +181,12 @@ def _points(
     name: str, place: int, points: Sequence[Point], x: Callable[[Point], float], y: Callable[[Point], float]
 ) -> Series:
     ordered = sorted((point for point in points if point.pattern == name), key=x)
-    draw = _DRAWN[place % len(_DRAWN)]
+    draw = _DRAW_STYLES[place % len(_DRAW_STYLES)]
     role = _ROLES[place % len(_ROLES)]
     return Series(name, draw, role, np.array([x(one) for one in ordered]), np.array([y(one) for one in ordered]))
 
 
-def _patterns(found: Calibration) -> Markup:
+def _pattern_table(found: Calibration) -> Markup:
     rows: list[list[Content]] = [
         [
             elements.name(fit.pattern),
@@ -210,7 +221,7 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
         verdict="",
         lines=[f"{figures.count(found.measurements(), 'measurement')} until then."],
         whole=Detail(tables=[table] if rows else []),
-        facts=[Facts(HOW, _measured(found))],
+        facts=[Facts(HOW, _measurement_facts(found))],
     )
 
 
@@ -224,7 +235,7 @@ def of_bisection(found: Bisection) -> Part:
         bisection.decision(step, number, numbers[-1], found.sought).partition(": ")
         for step, number in zip(found.steps, numbers, strict=True)
     ]
-    body = [[elements.name(what), elements.long_told(said)] for what, _, said in decisions]
+    body = [[elements.name(step_title), elements.long_sentence_markup(text)] for step_title, _, text in decisions]
     tables = [elements.table("The decisions on the way", ["step", "decision"], body, stacked=True)] if body else []
     suspects = [
         [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
@@ -235,9 +246,9 @@ def of_bisection(found: Bisection) -> Part:
     return Part(
         kind="bisection",
         title=found.command,
-        headline=_found(found),
+        headline=_bisection_headline(found),
         verdict=found.sought if found.found else "undecided" if found.end != "nothing" else "same",
-        lines=_bisected(found),
+        lines=_bisection_lines(found),
         whole=Detail(tables=tables),
         notes=notes.of_findings(found.findings),
         facts=[
@@ -259,13 +270,13 @@ def of_bisection(found: Bisection) -> Part:
     )
 
 
-def _bisected(found: Bisection) -> list[Content]:
+def _bisection_lines(found: Bisection) -> list[Content]:
     """Return lines about the commit and how certain it is, or why none is named; and what else changed."""
-    lines: list[Content] = [_commit(found.found), sentence(bisection.certainty(found))] if found.found else []
-    return lines + [sentence(said) for said in (found.why, bisection.caution(found)) if said]
+    lines: list[Content] = [_commit_line(found.found), sentence(bisection.certainty(found))] if found.found else []
+    return lines + [sentence(text) for text in (found.why, bisection.caution(found)) if text]
 
 
-def _found(found: Bisection) -> str:
+def _bisection_headline(found: Bisection) -> str:
     if found.found is not None:
         change = (
             "" if found.change is None or found.change.change is None else f" {figures.change(found.change.change)}"
@@ -276,7 +287,7 @@ def _found(found: Bisection) -> str:
     return f"{found.end}: one of {figures.count(len(found.suspects) or found.commits, 'commit')}"
 
 
-def _commit(commit: Commit) -> Content:
+def _commit_line(commit: Commit) -> Content:
     return elements.joined(
         [element("b", elements.name(commit.subject, 2)), f" by {commit.author}, {commit.date}, {commit.hash}"]
     )

@@ -39,8 +39,8 @@ def document(parts: Sequence[Part], made: str) -> str:
 
 def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
     first = parts[0]
-    told = f"{first.headline}: {first.title}" if len(parts) == 1 else figures.count(len(parts), "record")
-    title = shorten(plain(told), 100)
+    title_text = f"{first.headline}: {first.title}" if len(parts) == 1 else figures.count(len(parts), "record")
+    title = shorten(plain(title_text), 100)
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -96,7 +96,7 @@ class _Page:
                 element("p", part.kind, *(_source(part) if several else []), class_="kind"),
                 element(heading, _headline(part), id=f"{name}-title"),
                 element("p", elements.name(part.title, 4), class_="title"),
-                *(element("p", elements.told(line)) for line in part.lines),
+                *(element("p", elements.sentence_markup(line)) for line in part.lines),
                 element("p", "To go on: ", element("code", elements.unbroken(part.way_on)), class_="way-on")
                 if part.way_on
                 else "",
@@ -122,7 +122,7 @@ class _Page:
             yield element("section", title, *whole, class_="whole")
         if part.notes:
             yield element("section", element(heading, "Notes"), element("ul", *map(_note, part.notes)), class_="notes")
-        if any(_is_told(row.detail) for row in part.rows):
+        if any(_has_content(row.detail) for row in part.rows):
             articles = [self._article(row, first + place, level + 1) for place, row in enumerate(part.rows)]
             yield element("section", element(heading, "In detail"), *articles, class_="details")
         for facts in part.facts:
@@ -133,20 +133,21 @@ class _Page:
 
     def _table(self, part: Part, name: str) -> Markup:
         head = [
-            element("th", elements.told(column.title), scope="col", class_=_class_of(column)) for column in part.columns
+            element("th", elements.sentence_markup(column.title), scope="col", class_=_class_of(column))
+            for column in part.columns
         ]
         rows = []
         for row in part.rows:
-            rows.append(_row(row, part.columns, self._rows, linked=_is_told(row.detail)))
+            rows.append(_row(row, part.columns, self._rows, is_linked=_has_content(row.detail)))
             self._rows += 1
-        self._tables.append(_keys(part, name))
+        self._tables.append(_sorting_keys(part, name))
         table = element(
             "table",
-            element("caption", elements.told(part.caption)),
+            element("caption", elements.sentence_markup(part.caption)),
             element("thead", element("tr", *head)),
             element("tbody", *rows),
             id=f"{name}-table",
-            class_=" ".join(_looks(part, len(rows))),
+            class_=" ".join(_table_classes(part, len(rows))),
         )
         return element("div", table, class_="scroll wide", tabindex=0, role="group", aria_label=part.caption)
 
@@ -162,9 +163,11 @@ class _Page:
 
     def _detail(self, detail: Detail) -> list[Markup]:
         lines = (
-            [element("p", *_parted(list(map(elements.told, detail.lines)), " "), class_="told")] if detail.lines else []
+            [element("p", *_with_separators(list(map(elements.sentence_markup, detail.lines)), " "), class_="told")]
+            if detail.lines
+            else []
         )
-        across = _across(detail.figures)
+        across = _full_width_positions(detail.figures)
         drawn = [self._figure(figure, place in across) for place, figure in enumerate(detail.figures)]
         charts = [element("div", *drawn, class_="charts")] if drawn else []
         return [*lines, *charts, *detail.tables]
@@ -178,23 +181,23 @@ class _Page:
             "figure",
             element("figcaption", figure.title),
             figure.drawn,
-            element("p", elements.told(figure.told)),
+            element("p", elements.sentence_markup(figure.told)),
             element("p", figure.thinned, class_="thinned") if figure.thinned else "",
             data_figure=number,
             class_="across" if across else None,
         )
 
 
-def _across(drawn: Sequence[Figure]) -> set[int]:
+def _full_width_positions(drawn: Sequence[Figure]) -> set[int]:
     """Return the places of full-width figures: of many panels, drawn already, or without another beside them."""
-    wide = {place for place, figure in enumerate(drawn) if len(figure.panels) not in (1, 2)}
-    beside: list[int] = []
-    for place in range(len(drawn) + 1):
-        if place in wide or place == len(drawn):
-            wide.update(beside[-1:] if len(beside) % 2 else [])
-            beside = []
+    wide = {position for position, figure in enumerate(drawn) if len(figure.panels) not in (1, 2)}
+    narrow: list[int] = []
+    for position in range(len(drawn) + 1):
+        if position in wide or position == len(drawn):
+            wide.update(narrow[-1:] if len(narrow) % 2 else [])
+            narrow = []
         else:
-            beside.append(place)
+            narrow.append(position)
     return wide
 
 
@@ -202,29 +205,29 @@ def _headline(part: Part) -> Content:
     """Return the part's headline, the verdicts in it marked up as verdicts."""
     words = re.split(r"\b(slower|faster|same|undecided)\b", part.headline) if part.verdict else [part.headline]
     return joined(
-        element("span", word, class_=f"v {word}") if place % 2 else elements.told(word)
+        element("span", word, class_=f"v {word}") if place % 2 else elements.sentence_markup(word)
         for place, word in enumerate(words)
     )
 
 
-def _looks(part: Part, rows: int) -> Iterator[str]:
+def _table_classes(part: Part, number_of_rows: int) -> Iterator[str]:
     """Yield the CSS classes of a part's table."""
     yield "results"
-    if rows == 1:
+    if number_of_rows == 1:
         yield "single"
     if any(column.title == "metric" for column in part.columns):
         yield "metrics"
 
 
-def _is_told(detail: Detail) -> bool:
+def _has_content(detail: Detail) -> bool:
     return bool(detail.lines or detail.figures or detail.tables)
 
 
-def _parted(items: Sequence[Content], by: str) -> Iterator[Content]:
+def _with_separators(items: Sequence[Content], separator: str) -> Iterator[Content]:
     """Yield the items with a separator between them."""
     for place, item in enumerate(items):
         if place:
-            yield by
+            yield separator
         yield item
 
 
@@ -232,11 +235,13 @@ def _class_of(column: Column) -> str | None:
     return {"number": "n", "bar": "bar"}.get(column.kind)
 
 
-def _row(row: Row, columns: Sequence[Column], number: int, *, linked: bool) -> Markup:
+def _row(row: Row, columns: Sequence[Column], number: int, *, is_linked: bool) -> Markup:
     first, *others = row.cells
-    said = ", ".join(told for name, value in row.params.items() if (told := f"{name}={value}") not in row.name)
-    params = element("small", elements.name(said)) if said else ""
-    name = element("a", first.shown, href=f"#d{number}") if linked else first.shown
+    params_text = ", ".join(
+        param_text for name, value in row.params.items() if (param_text := f"{name}={value}") not in row.name
+    )
+    params = element("small", elements.name(params_text)) if params_text else ""
+    name = element("a", first.shown, href=f"#d{number}") if is_linked else first.shown
     cells = [_cell(cell, column) for cell, column in zip(others, columns[1:], strict=True)]
     return element("tr", element("th", name, params, scope="row"), *cells, id=f"r{number}")
 
@@ -247,7 +252,7 @@ def _cell(cell: Cell, column: Column) -> Markup:
     return element("td", cell.shown, class_=_class_of(column))
 
 
-def _keys(part: Part, name: str) -> dict[str, Any]:
+def _sorting_keys(part: Part, name: str) -> dict[str, Any]:
     """Return what a table is sorted, filtered and grouped by, as its script reads it: a list per column."""
     columns = [[_key(row.cells[place]) for row in part.rows] for place in range(len(part.columns))]
     return {
@@ -277,8 +282,8 @@ def _key(cell: Cell) -> float | str | None:
 
 def _note(note: Note) -> Markup:
     shown = [element("b", elements.name(name)) for name in note.about[:3]]
-    about = list(_parted(shown, ", "))
+    about = list(_with_separators(shown, ", "))
     if len(note.about) > len(shown):
         about.append(f" and {figures.count(len(note.about) - len(shown), 'other')}")
-    remedy = element("p", elements.told(note.remedy), class_="remedy") if note.remedy else ""
-    return element("li", element("p", *about, ": " if about else "", elements.told(note.message)), remedy)
+    remedy = element("p", elements.sentence_markup(note.remedy), class_="remedy") if note.remedy else ""
+    return element("li", element("p", *about, ": " if about else "", elements.sentence_markup(note.message)), remedy)

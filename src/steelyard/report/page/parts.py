@@ -17,15 +17,15 @@ Key = float | str | None
 
 def sentence(text: str) -> str:
     """Return a text as a sentence, capitalised unless it begins with a command, which is kept as it is."""
-    return ended(text if text.startswith("steelyard ") else f"{text[:1].upper()}{text[1:]}")
+    return with_full_stop(text if text.startswith("steelyard ") else f"{text[:1].upper()}{text[1:]}")
 
 
-def ended(text: str) -> str:
+def with_full_stop(text: str) -> str:
     """Return a text with its full stop, without capitalising the name that it begins with."""
     return text if text.endswith((".", "!", "?", ".)")) else f"{text}."
 
 
-def drawn(figures: Iterable[Figure | None]) -> list[Figure]:
+def existing_figures(figures: Iterable[Figure | None]) -> list[Figure]:
     """Return the figures for which there was enough data."""
     return [figure for figure in figures if figure is not None]
 

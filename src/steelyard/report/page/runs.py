@@ -11,7 +11,7 @@ from steelyard.model.foreign import ForeignBenchmark, ForeignResults, Level
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.report import disturbances, figures, foreign, levels, notes, sentences
 from steelyard.report.page import (
     budget,
@@ -25,10 +25,10 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.elements import Content
-from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, drawn, sentence
+from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
 from steelyard.stats.thinning import scattered
 
-_ALONE: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
+_MEDIAN_LABEL: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
 
 def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
@@ -43,7 +43,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
         headline=_headline(record, summaries),
         verdict="",
         lines=[
-            *_stopped(record, summaries, running=running),
+            *_stopped_lines(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
         caption=f"Levels, with the interval of the median at {confidence} confidence while it ran",
@@ -66,18 +66,18 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
 
 def _headline(record: Run, summaries: Sequence[Summary]) -> str:
     if not summaries:
-        said = sentences.failed(record.stop) or "no launch was measured to its end"
-        return f"{said[:1].upper()}{said[1:]}"
+        failure = sentences.failed(record.stop) or "no launch was measured to its end"
+        return f"{failure[:1].upper()}{failure[1:]}"
     if len(record.benchmarks) > 1:
         return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
     return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"
 
 
-def _stopped(record: Run, summaries: Sequence[Summary], *, running: bool) -> list[Content]:
+def _stopped_lines(record: Run, summaries: Sequence[Summary], *, running: bool) -> list[Content]:
     # Where no earlier measurements are shown, the headline itself says that it failed.
-    is_told = not summaries and "failed" in record.stop
-    said = None if is_told else sentences.stopped(record.stop, running=running)
-    return [sentence(said)] if said else []
+    is_in_headline = not summaries and "failed" in record.stop
+    text = None if is_in_headline else sentences.stopped(record.stop, running=running)
+    return [sentence(text)] if text else []
 
 
 def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
@@ -86,7 +86,7 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
     quality = disturbances.quality(summary)
     cells = [
         Cell(elements.name(summary.benchmark), summary.benchmark),
-        *([Cell(elements.parted(metric), metric)] if metrics > 1 else []),
+        *([Cell(elements.breakable(metric), metric)] if metrics > 1 else []),
         Cell(figures.quantity(summary.median, metric), summary.median),
         Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
@@ -94,9 +94,9 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
         # Counts do not depend on how quiet the machine was.
         Cell("", None) if is_counted(metric) else Cell(quality, quality),
     ]
-    told = [sentences.spread(summary), *([] if is_counted(metric) else [disturbances.noise(summary)])]
+    lines = [sentences.spread(summary), *([] if is_counted(metric) else [disturbances.noise(summary)])]
     tables = measured.heap_table(record, summary.index) if metric == record.settings.metrics[0] else []
-    detail = Detail([*map(sentence, told)], drawn(_run_figures(record, launches, summary, room)), tables)
+    detail = Detail([*map(sentence, lines)], existing_figures(_run_figures(record, launches, summary, room)), tables)
     return Row(
         summary.benchmark, cells, detail, metric=metric, tags=tuple(benchmark.tags), params=dict(benchmark.params)
     )
@@ -110,21 +110,21 @@ def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget
     quantity = units.of_metric(summary.metric, values)
     role: Role = "baseline"
     return [
-        sequences.launches_of(
+        sequences.launches_figure(
             launches, summary.index, values, positions, quantity, room.points, record.watch_of(summary.index)
         ),
-        distributions.both_sides([distributions.Sample("launches", role, values)], quantity, room.points),
+        distributions.distribution_figure([distributions.Sample("launches", role, values)], quantity, room.points),
         distributions.four_plot("4-plot of the launches", quantity.along(values), quantity.axis, room.points, role),
         measured.inside(launches, {"launches": (role, positions)}, summary.metric, quantity, room),
     ]
 
 
 def _run_curves(record: Run, summaries: Sequence[Summary]) -> list[Figure]:
-    found = [
-        growth.Measured(one.benchmark, record.benchmarks[one.index].params, one.metric, (one.median,))
-        for one in summaries
+    medians = [
+        growth.Measured(summary.benchmark, record.benchmarks[summary.index].params, summary.metric, (summary.median,))
+        for summary in summaries
     ]
-    return growth.curves(found, _ALONE, units.of_metric)
+    return growth.curves(medians, _MEDIAN_LABEL, units.of_metric)
 
 
 # --- imports
@@ -174,40 +174,45 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
 def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) -> Row:
     cells = [
         Cell(elements.name(benchmark.name), benchmark.name),
-        Cell(foreign.value(level.median, benchmark.unit), level.median),
-        Cell(better := foreign.better(benchmark.higher_is_better), better),
+        Cell(foreign.value_text(level.median, benchmark.unit), level.median),
+        Cell(better := foreign.better_word(benchmark.higher_is_better), better),
         Cell("" if level.between is None else figures.percent(level.between), level.between),
         Cell("" if level.within is None else figures.percent(level.within), level.within),
         Cell(f"{level.processes:,}", float(level.processes)),
         Cell(f"{level.samples:,}", float(level.samples)),
     ]
     lines: list[Content] = [sentence(foreign.effort(level))]
-    values = np.frombuffer(joined(benchmark.values), dtype=np.float64)
+    values = np.frombuffer(concatenated(benchmark.values), dtype=np.float64)
     quantity = units.of_foreign(benchmark.unit, values)
-    made = [
-        _in_order(values, quantity, len(benchmark.values), room.points),
-        distributions.both_sides(
+    figures_made = [
+        _sequence_figure(values, quantity, len(benchmark.values), room.points),
+        distributions.distribution_figure(
             [distributions.Sample("samples", "baseline", values)], quantity, room.points, "samples"
         ),
         distributions.four_plot(
             "4-plot of the samples", quantity.along(values), quantity.axis, room.points, "baseline"
         ),
     ]
-    detail = Detail(lines, drawn(made))
+    detail = Detail(lines, existing_figures(figures_made))
     return Row(benchmark.name, cells, detail, params=dict(benchmark.params))
 
 
-def _in_order(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
-    places = scattered(values, most)
-    series = Series("sample", "points", "baseline", distributions.numbered(places), quantity.along(values[places]))
+def _sequence_figure(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
+    positions = scattered(values, most)
+    series = Series(
+        "sample", "points", "baseline", distributions.counted_from_1(positions), quantity.along(values[positions])
+    )
     text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}, one behind "
     text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(
-        "Every sample in its order", text, [panel], distributions.thinned(len(places), len(values), "samples")
+        "Every sample in its order", text, [panel], distributions.thinning_note(len(positions), len(values), "samples")
     )
 
 
 def _import_curves(described: Sequence[tuple[ForeignBenchmark, Level]]) -> list[Figure]:
-    found = [growth.Measured(one.name, one.params, one.unit, (level.median,)) for one, level in described]
-    return growth.curves(found, _ALONE, units.of_foreign)
+    medians = [
+        growth.Measured(benchmark.name, benchmark.params, benchmark.unit, (level.median,))
+        for benchmark, level in described
+    ]
+    return growth.curves(medians, _MEDIAN_LABEL, units.of_foreign)

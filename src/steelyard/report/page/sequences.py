@@ -16,19 +16,19 @@ from steelyard.model.rows import DISTURBED, TRIED, USED, WARM_UP
 from steelyard.model.watch import Watch
 from steelyard.report import figures, sentences
 from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
-from steelyard.report.page.distributions import thinned
+from steelyard.report.page.distributions import thinning_note
 from steelyard.report.page.units import Quantity
-from steelyard.stats.bins import WIDE_FENCE, ends
+from steelyard.stats.bins import WIDE_FENCE, fenced_range
 from steelyard.stats.changes import relative_changes
 from steelyard.stats.overlap import rates_within
-from steelyard.stats.thinning import evenly, extremes, scattered
+from steelyard.stats.thinning import evenly_spaced, extremes, scattered
 
 # With fewer looks there is no course to be seen.
 _FEWEST_LOOKS = 3
-_SINCE = Axis("time since the first launch", "s")
+_TIME_AXIS = Axis("time since the first launch", "s")
 _NO_CHANGE = Mark("y", 0.0, "no change", "zero", solid=True)
-_SET_ASIDE = {DISTURBED: "disturbed, and repeated", TRIED: "tried in tandem", WARM_UP: "warm-up, not judged"}
-_EVIDENCE: tuple[tuple[Role, str], ...] = (
+_SET_ASIDE_LABELS = {DISTURBED: "disturbed, and repeated", TRIED: "tried in tandem", WARM_UP: "warm-up, not judged"}
+_EVIDENCE_LABELS: tuple[tuple[Role, str], ...] = (
     ("wait", "waited for a processor"),
     ("steal", "stolen by the host"),
     ("pressure", "others waited (pressure)"),
@@ -37,7 +37,7 @@ _EVIDENCE: tuple[tuple[Role, str], ...] = (
 
 
 @dataclass(frozen=True)
-class _Units:
+class _Rows:
     """Pairs or launches as rows of positions, shape (n, 2) or (n, 1): when they began, and how disturbed they were."""
 
     launches: Launches
@@ -69,38 +69,40 @@ class _Units:
         if self.watch is None or not self.watch.stretches:
             return np.full(len(self.positions), np.nan)
         spans_ns = self.launches.spans_ns()[self.positions]
-        spans = np.stack([spans_ns[..., 0].min(axis=1), spans_ns[..., 1].max(axis=1)], axis=1)
-        return rates_within(spans, self.watch.edges_ns, self.watch.ran_ns)
+        unit_spans_ns = np.stack([spans_ns[..., 0].min(axis=1), spans_ns[..., 1].max(axis=1)], axis=1)
+        return rates_within(unit_spans_ns, self.watch.edges_ns, self.watch.ran_ns)
 
 
-def pairs(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) -> Figure:
+def pairs_figure(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) -> Figure:
     """Return the chart of every pair's change over time, with the pairs set aside, above the noise evidence."""
-    units = _Units(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
+    rows = _Rows(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
-    disturbed = units.share("wait") > DISTURBED_FROM
+    disturbed = rows.share("wait") > DISTURBED_FROM
     marks = _marks(verdict)
-    limits = _limits(changes, marks)
-    series = _by_wait("pair", units.began_s, changes, disturbed, "change", most, limits)
+    limits = _axis_limits(changes, marks)
+    series = _series_by_wait("pair", rows.began_s, changes, disturbed, "change", most, limits)
     drawn = sum(len(one.x) for one in series)
-    aside = list(_set_aside(judged.launches, verdict, limits))
-    behind = sentences.behind_last_look(verdict, int(np.isfinite(changes).sum()))
-    beyond = _stragglers(changes, limits)
-    told = _told_of_pairs(changes, int(disturbed.sum()), [*([behind] if behind else []), *_told_aside(aside), *beyond])
-    panel = Panel("Candidate against baseline", _SINCE, CHANGE, [*series, *aside], marks)
-    note = thinned(drawn, len(changes), "pairs")
-    return Figure("Change of every pair over time", told, [panel, *_evidence(units, most)], note)
+    set_aside = list(_set_aside_series(judged.launches, verdict, limits))
+    unjudged = sentences.unjudged_pairs(verdict, int(np.isfinite(changes).sum()))
+    stragglers = _straggler_texts(changes, limits)
+    text = _pairs_sentence(
+        changes, int(disturbed.sum()), [*([unjudged] if unjudged else []), *_set_aside_texts(set_aside), *stragglers]
+    )
+    panel = Panel("Candidate against baseline", _TIME_AXIS, CHANGE, [*series, *set_aside], marks)
+    note = thinning_note(drawn, len(changes), "pairs")
+    return Figure("Change of every pair over time", text, [panel, *_evidence_panels(rows, most)], note)
 
 
-def _set_aside(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
+def _set_aside_series(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
     """Yield the pairs that are not judged, a series for each reason."""
     values = launches.metric(verdict.metric)
-    for role, label in _SET_ASIDE.items():
+    for role, label in _SET_ASIDE_LABELS.items():
         positions = launches.complete_pairs(verdict.index, role)
         if len(positions):
-            began_s = _Units(launches, positions, verdict.index).began_s
+            began_s = _Rows(launches, positions, verdict.index).began_s
             changes = 100 * relative_changes(*values[positions].T)
-            every = np.isfinite(changes)
-            yield from _split(label, began_s, changes, every, "crosses", "aside", len(changes), limits)
+            known = np.isfinite(changes)
+            yield from _series_within_limits(label, began_s, changes, known, "crosses", "aside", len(changes), limits)
 
 
 def _marks(verdict: Verdict) -> list[Mark]:
@@ -111,29 +113,29 @@ def _marks(verdict: Verdict) -> list[Mark]:
     return marks
 
 
-def _limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float, float]:
+def _axis_limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float, float]:
     """Return the lowest and highest value, ignoring stragglers and NaN, extended to the marks.
 
     Stragglers are drawn at these limits, which have to be the edge: a mark farther out would make the axis longer.
     """
     known = np.sort(values[np.isfinite(values)])
-    low, high = ends(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
-    at = [mark.at for mark in marks]
-    return min([low, *at]), max([high, *at])
+    low, high = fenced_range(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
+    mark_values = [mark.at for mark in marks]
+    return min([low, *mark_values]), max([high, *mark_values])
 
 
-def _stragglers(values: FloatArray, limits: tuple[float, float]) -> list[str]:
+def _straggler_texts(values: FloatArray, limits: tuple[float, float]) -> list[str]:
     """Say how many stragglers are drawn at the edge, if any."""
     low, high = limits
     beyond = int((np.isfinite(values) & ((values < low) | (values > high))).sum())
     return [f"{figures.count(beyond, 'straggler')} drawn at the edge"] if beyond else []
 
 
-def _told_aside(aside: Sequence[Series]) -> list[str]:
-    return [f"{len(one.x):,} {one.label}" for one in aside]
+def _set_aside_texts(set_aside: Sequence[Series]) -> list[str]:
+    return [f"{len(series.x):,} {series.label}" for series in set_aside]
 
 
-def _told_of_pairs(changes: FloatArray, disturbed: int, others: Sequence[str]) -> str:
+def _pairs_sentence(changes: FloatArray, disturbed: int, others: Sequence[str]) -> str:
     known = changes[np.isfinite(changes)]
     if not len(known):
         return "No pair has a relative change."
@@ -148,7 +150,7 @@ def _told_of_pairs(changes: FloatArray, disturbed: int, others: Sequence[str]) -
     return f"{'; '.join([text, *others])}."
 
 
-def launches_of(
+def launches_figure(
     launches: Launches,
     benchmark: int,
     values: FloatArray,
@@ -160,25 +162,28 @@ def launches_of(
     """Return the chart of one side's launches over time, above the noise evidence."""
     if not len(positions):
         return None
-    units = _Units(launches, positions[:, None], benchmark, watch)
-    disturbed = units.share("wait") > DISTURBED_FROM
+    rows = _Rows(launches, positions[:, None], benchmark, watch)
+    disturbed = rows.share("wait") > DISTURBED_FROM
     shown = quantity.along(values)
-    limits = _limits(shown)
-    series = _by_wait("launch", units.began_s, shown, disturbed, "baseline", most, limits)
+    limits = _axis_limits(shown)
+    series = _series_by_wait("launch", rows.began_s, shown, disturbed, "baseline", most, limits)
     text = f"{figures.count(len(values), 'launch')} from {quantity.written(float(np.nanmin(values)))} to "
     text += quantity.written(float(np.nanmax(values)))
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
         text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
-    text = "; ".join([text, *_stragglers(shown, limits)])
-    panel = Panel("Launches", _SINCE, quantity.axis, series)
+    text = "; ".join([text, *_straggler_texts(shown, limits)])
+    panel = Panel("Launches", _TIME_AXIS, quantity.axis, series)
     drawn = sum(len(one.x) for one in series)
     return Figure(
-        "Every launch over time", f"{text}.", [panel, *_evidence(units, most)], thinned(drawn, len(values), "launches")
+        "Every launch over time",
+        f"{text}.",
+        [panel, *_evidence_panels(rows, most)],
+        thinning_note(drawn, len(values), "launches"),
     )
 
 
-def _by_wait(
+def _series_by_wait(
     noun: str,
     x: FloatArray,
     y: FloatArray,
@@ -189,12 +194,12 @@ def _by_wait(
 ) -> list[Series]:
     """Return a series for the units that did not wait for a processor, and one for those that did."""
     return [
-        *_split(noun, x, y, ~disturbed, "points", role, most, limits),
-        *_split(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most, limits),
+        *_series_within_limits(noun, x, y, ~disturbed, "points", role, most, limits),
+        *_series_within_limits(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most, limits),
     ]
 
 
-def _split(
+def _series_within_limits(
     label: str,
     x: FloatArray,
     y: FloatArray,
@@ -210,43 +215,46 @@ def _split(
         (label, draw, within == y),
         (f"{label}, beyond the edge", "crosses", within != y),
     )
-    for named, drawn, those in parts:
-        places = np.flatnonzero(chosen & np.isfinite(y) & those)
-        if len(places):
-            places = places[np.argsort(x[places], kind="stable")]
-            places = places[scattered(within[places], most)]
-            yield Series(named, drawn, role, x[places], within[places])
+    for series_label, series_draw, is_in_part in parts:
+        positions = np.flatnonzero(chosen & np.isfinite(y) & is_in_part)
+        if len(positions):
+            positions = positions[np.argsort(x[positions], kind="stable")]
+            positions = positions[scattered(within[positions], most)]
+            yield Series(series_label, series_draw, role, x[positions], within[positions])
 
 
-def _evidence(units: _Units, most: int) -> list[Panel]:
+def _evidence_panels(rows: _Rows, most: int) -> list[Panel]:
     """Return a panel of what took time from the launches, as far as the machine tells; empty if nothing was lost."""
-    x = units.began_s
+    x = rows.began_s
     order = np.argsort(x, kind="stable")
     series = []
-    for role, label in _EVIDENCE:
-        share = 100 * units.share(role)[order]
+    for role, label in _EVIDENCE_LABELS:
+        share = 100 * rows.share(role)[order]
         if np.isfinite(share).any() and np.nanmax(share) > 0:
-            places = extremes(share, max(4, most // 2))
-            series.append(Series(label, "line", role, x[order][places], share[places]))
+            positions = extremes(share, max(4, most // 2))
+            series.append(Series(label, "line", role, x[order][positions], share[positions]))
     if not series:
         return []
-    return [Panel("Noise meanwhile", _SINCE, SHARE, series, follows=True)]
+    return [Panel("Noise meanwhile", _TIME_AXIS, SHARE, series, follows=True)]
 
 
-def looks(judged: LookBack, bounds: tuple[float, float] | None, margin: float | None) -> Figure | None:
+def looks_figure(judged: LookBack, bounds: tuple[float, float] | None, margin: float | None) -> Figure | None:
     """Return the chart of the change at each look, with the final interval `bounds`; None for too few looks."""
-    known = [look for look in judged.looks if isfinite(look.change)]
-    if len(known) < _FEWEST_LOOKS:
+    known_looks = [look for look in judged.looks if isfinite(look.change)]
+    if len(known_looks) < _FEWEST_LOOKS:
         return None
-    x, changes = np.array([float(look.pairs) for look in known]), 100 * np.array([look.change for look in known])
-    first, last = known[0], known[-1]
-    interval, said = [], ""
+    x, changes = (
+        np.array([float(look.pairs) for look in known_looks]),
+        100 * np.array([look.change for look in known_looks]),
+    )
+    first, last = known_looks[0], known_looks[-1]
+    interval, interval_text = [], ""
     if bounds is not None and np.isfinite(bounds).all():
         low, high = (np.array([100 * end]) for end in bounds)
         interval.append(Series("interval of the last look", "range", "change", x[-1:], changes[-1:], low, high))
-        said = f" {figures.interval(bounds)}"
+        interval_text = f" {figures.interval(bounds)}"
     text = f"After {first.pairs:,} pairs {figures.change(first.change)}, after {last.pairs:,}, at look "
-    text += f"{len(judged.looks)}, {figures.change(last.change)}{said}."
+    text += f"{len(judged.looks)}, {figures.change(last.change)}{interval_text}."
     marks = [_NO_CHANGE]
     if margin is not None:
         marks += [Mark("y", 100 * end, f"margin ±{figures.threshold(margin)}", "fit") for end in (-margin, margin)]
@@ -256,7 +264,7 @@ def looks(judged: LookBack, bounds: tuple[float, float] | None, margin: float | 
 
 
 @dataclass(frozen=True)
-class Inside:
+class LaunchSamples:
     """One side's samples: for each of its launches the times of an iteration, in the order of the samples."""
 
     label: str
@@ -266,42 +274,42 @@ class Inside:
     """How many launches there are in all; `launches` may hold only some of them."""
 
 
-def inside(sides: Sequence[Inside], quantity: Quantity, most: int) -> Figure | None:
+def inside_figure(sides: Sequence[LaunchSamples], quantity: Quantity, most: int) -> Figure | None:
     """Return the chart of a launch's samples in order: the median over the launches, and where half of them lie."""
     shown = [side for side in sides if side.launches and max(map(len, side.launches)) > 1]
     if not shown:
         return None
-    series, told = [], []
+    series, texts = [], []
     for side in shown:
         longest = max(map(len, side.launches))
         table = np.full((len(side.launches), longest), np.nan)
-        for row, values in enumerate(side.launches):
-            table[row, : len(values)] = values
-        enough = np.isfinite(table).sum(axis=0) * 2 >= len(table)
-        table = table[:, enough]
+        for launch, values in enumerate(side.launches):
+            table[launch, : len(values)] = values
+        has_most_launches = np.isfinite(table).sum(axis=0) * 2 >= len(table)
+        table = table[:, has_most_launches]
         quantile = np.nanquantile if np.isnan(table).any() else np.quantile  # 20 times as fast
         lower, middle, upper = quantile(table, [0.25, 0.5, 0.75], axis=0)
-        places = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly(len(middle), 8)]))
+        positions = np.unique(np.concatenate([extremes(middle, max(4, most // 2)), evenly_spaced(len(middle), 8)]))
         series.append(
             Series(
                 side.label,
                 "range",
                 side.role,
-                places + 1.0,
-                quantity.along(middle[places]),
-                quantity.along(lower[places]),
-                quantity.along(upper[places]),
+                positions + 1.0,
+                quantity.along(middle[positions]),
+                quantity.along(lower[positions]),
+                quantity.along(upper[positions]),
             )
         )
-        rest = float(np.median(middle[1:])) if len(middle) > 1 else float(middle[0])
+        median_of_rest = float(np.median(middle[1:])) if len(middle) > 1 else float(middle[0])
         text = f"{side.label.capitalize()}: an iteration of the first sample takes {quantity.written(float(middle[0]))}"
-        told.append(f"{text}, of the middle one of the others {quantity.written(rest)}.")
-    drawn = [side for side in shown if len(side.launches) < side.of]
-    note = f"Of {len(drawn[0].launches):,} launches a side of {drawn[0].of:,}." if drawn else ""
+        texts.append(f"{text}, of the middle one of the others {quantity.written(median_of_rest)}.")
+    thinned_sides = [side for side in shown if len(side.launches) < side.of]
+    note = f"Of {len(thinned_sides[0].launches):,} launches a side of {thinned_sides[0].of:,}." if thinned_sides else ""
     panel = Panel(
         "Samples of a launch: middle, and where half of the launches lie",
         Axis("number of the sample in its launch", whole=True),
         replace(quantity.axis, name=f"{quantity.name} of an iteration"),
         series,
     )
-    return Figure("Inside the launches", " ".join(told), [panel], note)
+    return Figure("Inside the launches", " ".join(texts), [panel], note)

@@ -14,12 +14,12 @@ from steelyard.report.printable import plain, shorten
 
 # Size of a bar's picture, in its own units.
 _WIDTH, _HEIGHT, _EDGE = 200, 20, 8
-_ROW = 30
+_ROW_HEIGHT = 30
 # If more than _FEW changes and interval ends (as many as four rows have) lie beyond the margin, the scale reaches at
 # most _FARTHEST times as far as two thirds of them.
-_FEW, _FARTHEST = 12, 5.0
+_FEW_ENDS, _FARTHEST_FACTOR = 12, 5.0
 # As a share of the whole; anything narrower could not be seen, let alone pointed at.
-_NARROWEST = 0.002
+_NARROWEST_SHARE = 0.002
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Scale:
         return joined([band, middle] if margin else [middle])
 
 
-def scale(ends: Iterable[float], margin: float | None, name: str) -> Scale:
+def fitting_scale(ends: Iterable[float], margin: float | None, name: str) -> Scale:
     """Return a scale that fits nearly all of these changes; a few far larger ones do not flatten the others."""
     sizes = np.abs([end for end in ends if math.isfinite(end)] or [0.01])
     limit = 1.15 * float(np.quantile(sizes, 0.95 if len(sizes) > 40 else 1.0))
-    told = sizes[sizes > (margin or 0.0)]
-    if len(told) > _FEW:
-        limit = min(limit, _FARTHEST * float(np.quantile(told, 2 / 3, method="higher")))
+    beyond_margin = sizes[sizes > (margin or 0.0)]
+    if len(beyond_margin) > _FEW_ENDS:
+        limit = min(limit, _FARTHEST_FACTOR * float(np.quantile(beyond_margin, 2 / 3, method="higher")))
     return Scale(_round_up(max(limit, 3 * (margin or 0.0), 1e-6)), margin, name)
 
 
@@ -64,23 +64,23 @@ def _round_up(limit: float) -> float:
 
 
 def change_bar(
-    on: Scale, change: float | None, interval: tuple[float, float] | None, margin: float | None = None
+    scale: Scale, change: float | None, interval: tuple[float, float] | None, margin: float | None = None
 ) -> Markup:
     """Draw a change and its interval on the scale, with arrows where they lie beyond it. Other cells have the words.
 
     `margin` is the verdict's own, if it has one.
     """
-    drawn = [f'<use href="#{on.id}"/>' if margin in (None, on.margin) else on.ground(margin)]
+    drawn = [f'<use href="#{scale.id}"/>' if margin in (None, scale.margin) else scale.ground(margin)]
     middle = _HEIGHT // 2
     if interval is not None:
-        low, high = (on.x(end) for end in interval)
+        low, high = (scale.x(end) for end in interval)
         drawn.append(f'<path class="i" d="M{low:g} {middle}H{max(high, low + 1):g}"/>')
-    beyond = [end for end in (*(interval or ()), change) if end is not None and abs(end) > on.limit]
+    beyond = [end for end in (*(interval or ()), change) if end is not None and abs(end) > scale.limit]
     for sign in {math.copysign(1, end) for end in beyond}:
-        tip, back = (_WIDTH - 1, _WIDTH - 7) if sign > 0 else (1, 7)
-        drawn.append(f'<path class="a" d="M{back} 5L{tip} {middle}L{back} 15Z"/>')
+        arrow_tip, arrow_base = (_WIDTH - 1, _WIDTH - 7) if sign > 0 else (1, 7)
+        drawn.append(f'<path class="a" d="M{arrow_base} 5L{arrow_tip} {middle}L{arrow_base} 15Z"/>')
     if change is not None:
-        drawn.append(f'<circle cx="{on.x(change):g}" cy="{middle}" r="4"/>')
+        drawn.append(f'<circle cx="{scale.x(change):g}" cy="{middle}" r="4"/>')
     return Markup(f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" aria-hidden="true">{"".join(drawn)}</svg>')
 
 
@@ -103,25 +103,28 @@ def icicle(whole: Share, levels: int, label: str) -> Markup:
     if whole.size <= 0:
         return Markup()
     boxes = list(_boxes(whole, 0.0, whole.size, 0))
-    return element("svg", *boxes, class_="icicle", width="100%", height=levels * _ROW, role="img", aria_label=label)
+    return element(
+        "svg", *boxes, class_="icicle", width="100%", height=levels * _ROW_HEIGHT, role="img", aria_label=label
+    )
 
 
-def _boxes(share: Share, start: float, of: float, level: int) -> Iterable[Markup]:
-    if share.size / of < _NARROWEST:
+def _boxes(share: Share, start: float, whole_size: float, level: int) -> Iterable[Markup]:
+    if share.size / whole_size < _NARROWEST_SHARE:
         return
     yield Markup(
-        f'<svg x="{100 * start / of:.2f}%" y="{level * _ROW}" width="{100 * share.size / of:.2f}%" height="{_ROW - 2}">'
+        f'<svg x="{100 * start / whole_size:.2f}%" y="{level * _ROW_HEIGHT}" '
+        f'width="{100 * share.size / whole_size:.2f}%" height="{_ROW_HEIGHT - 2}">'
         f"<title>{text(plain(share.label))}: {text(share.told)}</title>"
         f'<rect width="100%" height="100%" class="{share.look or "plain"}"/>'
-        f"{_caption(share, of)}</svg>"
+        f"{_caption(share, whole_size)}</svg>"
     )
     for part in share.parts:
-        yield from _boxes(part, start, of, level + 1)
+        yield from _boxes(part, start, whole_size, level + 1)
         start += part.size
 
 
-def _caption(share: Share, of: float) -> Markup:
-    room = int(120 * share.size / of)
+def _caption(share: Share, whole_size: float) -> Markup:
+    room = int(120 * share.size / whole_size)
     return Markup(f'<text x="6" y="19">{text(shorten(plain(share.label), room))}</text>') if room >= 3 else Markup()
 
 
@@ -135,9 +138,9 @@ def stack(shares: Sequence[Share], label: str) -> Markup:
     for share in shares:
         drawn += _boxes(share, start, whole, 0)
         start += share.size
-    return element("svg", *drawn, class_="icicle", width="100%", height=_ROW, role="img", aria_label=label)
+    return element("svg", *drawn, class_="icicle", width="100%", height=_ROW_HEIGHT, role="img", aria_label=label)
 
 
-def ends(on: Scale) -> str:
+def ends_text(scale: Scale) -> str:
     """Return the ends of a scale in words."""
-    return f"from {figures.change(-on.limit)} to {figures.change(on.limit)}"
+    return f"from {figures.change(-scale.limit)} to {figures.change(scale.limit)}"

@@ -37,26 +37,28 @@ def of_metric(metric: str, *values: FloatArray) -> Quantity:
     """Return a metric as a quantity, in the unit that suits these values."""
     kind = METRICS[metric].unit if metric in METRICS else "count"
     written: Callable[[float], str] = lambda value: figures.quantity(value, metric)  # noqa: E731
-    unit, divisor = figures.scale_for(_middle(values), kind)
-    return Quantity(_plain_name(metric), written, unit, divisor)
+    unit, divisor = figures.scale_for(_typical_size(values), kind)
+    return Quantity(_metric_text(metric), written, unit, divisor)
 
 
 def of_foreign(unit: str, *values: FloatArray) -> Quantity:
     """Return a value that another tool measured as a quantity; `unit` is the tool's own."""
     ns = ns_of(unit)
-    written: Callable[[float], str] = lambda value: foreign.value(value, unit)  # noqa: E731
+    written: Callable[[float], str] = lambda value: foreign.value_text(value, unit)  # noqa: E731
     if ns is None:
         return Quantity("value", written, unit, 1.0)
-    shown, divisor = figures.scale_for(ns * _middle(values), "ns")
-    return Quantity("time", written, shown + (PER_OPERATION if unit.endswith(PER_OPERATION) else ""), divisor / ns)
+    unit_name, divisor = figures.scale_for(ns * _typical_size(values), "ns")
+    return Quantity("time", written, unit_name + (PER_OPERATION if unit.endswith(PER_OPERATION) else ""), divisor / ns)
 
 
-def _plain_name(metric: str) -> str:
-    times = metric in METRICS and METRICS[metric].unit == "ns"
-    return f"{metric.replace('_', ' ')} time" if times else metric.replace("_", " ")
+def _metric_text(metric: str) -> str:
+    is_time = metric in METRICS and METRICS[metric].unit == "ns"
+    return f"{metric.replace('_', ' ')} time" if is_time else metric.replace("_", " ")
 
 
-def _middle(values: tuple[FloatArray, ...]) -> float:
-    every = np.concatenate([np.asarray(one, dtype=np.float64).ravel() for one in values]) if values else np.zeros(0)
-    known = every[np.isfinite(every)]
+def _typical_size(values: tuple[FloatArray, ...]) -> float:
+    all_values = (
+        np.concatenate([np.asarray(array, dtype=np.float64).ravel() for array in values]) if values else np.zeros(0)
+    )
+    known = all_values[np.isfinite(all_values)]
     return float(np.median(np.abs(known))) if len(known) else 0.0

@@ -26,36 +26,36 @@ from steelyard.report.page import (
 )
 from steelyard.report.page.data import CHANGE, Figure, Role
 from steelyard.report.page.elements import Content, Markup
-from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, drawn, sentence
+from steelyard.report.page.parts import Cell, Column, Detail, Part, Row, existing_figures, sentence
 from steelyard.stats.changes import relative_changes
 
 SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "candidate"))
 
 
-def part(
-    record: Weighing, seen: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool = False
+def weighing_part(
+    record: Weighing, look_backs: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool = False
 ) -> Part:
-    """Return the part for a judged weighing; `seen` are the looks that led to each of its verdicts."""
+    """Return the part for a judged weighing; `look_backs` are the looks that led to each of its verdicts."""
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scales = judged.scales_of(verdicts, record.settings.margin, key)
-    weighed = _Weighed(record, scales, room, len(metrics) > 1)
-    rows = [weighed.row(verdict, back) for verdict, back in zip(verdicts, seen, strict=True)]
+    row_builder = _RowBuilder(record, scales, room, len(metrics) > 1)
+    rows = [row_builder.row(verdict, look_back) for verdict, look_back in zip(verdicts, look_backs, strict=True)]
     word, headline = _headline(record, verdicts, running=running)
     return Part(
         kind="weighing",
         title=_title(record),
         headline=headline,
         verdict=word,
-        lines=[line for line in _lines(record, verdicts, running=running) if line != sentence(headline)],
+        lines=[line for line in _summary_lines(record, verdicts, running=running) if line != sentence(headline)],
         caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {scales.legend()}",
         columns=_columns(record, scales, several=len(metrics) > 1),
         rows=rows,
-        whole=Detail(figures=_curves(verdicts, record)),
+        whole=Detail(figures=_growth_figures(verdicts, record)),
         notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
         facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
-        below=_ranking(record, verdicts),
+        below=_ranking_tables(record, verdicts),
         defs=scales.symbols(),
     )
 
@@ -73,27 +73,27 @@ def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -
         return "", "Nothing is compared yet"  # a note says why
     members = [verdict for verdict in verdicts if not verdict.control]
     if not members:
-        said = sentences.RUNNING if running else sentences.without_verdict(record.stop)
-        return "", f"{said[:1].upper()}{said[1:]}"
+        reason = sentences.RUNNING if running else sentences.without_verdict(record.stop)
+        return "", f"{reason[:1].upper()}{reason[1:]}"
     return judged.headline(deciding_of(members), sum(not one.control for one in record.benchmarks))
 
 
-def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:
+def _summary_lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:
     lines: list[Content] = []
     members = [verdict for verdict in verdicts if not verdict.control]
     # Without any verdict, nothing is shown of what was measured before a failure.
-    has_any = bool(verdicts) or "failed" not in record.stop
-    if has_any and (stopped := sentences.stopped(record.stop, running=running)):
+    has_results = bool(verdicts) or "failed" not in record.stop
+    if has_results and (stopped := sentences.stopped(record.stop, running=running)):
         lines.append(sentence(stopped))
-    first = deciding_of(members)
-    if len(first) == 1:
-        reason = record.stop[first[0].index]
-        told = [
-            sentences.evidence(first[0], record.settings),
-            *sentences.explanation(first[0], record.settings, reason),
+    deciding = deciding_of(members)
+    if len(deciding) == 1:
+        reason = record.stop[deciding[0].index]
+        lines_of_one = [
+            sentences.evidence(deciding[0], record.settings),
+            *sentences.explanation(deciding[0], record.settings, reason),
         ]
-        lines += [sentence(line) for line in told]
-    elif undecided := [verdict for verdict in first if verdict.verdict == "undecided"]:
+        lines += [sentence(line) for line in lines_of_one]
+    elif undecided := [verdict for verdict in deciding if verdict.verdict == "undecided"]:
         lines += [sentence(line) for line in budgets.budget_of_all(undecided, record)]
     lines += [sentence(line) for line in suite_mean.of_each_metric(record)]
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
@@ -104,18 +104,18 @@ def _lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> l
     return lines
 
 
-def _ranking(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
+def _ranking_tables(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
     """Return a table of several candidates from the fastest to the slowest, by benchmark; empty for one candidate."""
-    found = ranking.rankings(record, deciding_of(verdicts))
-    if not found:
+    rankings_found = ranking.rankings(record, deciding_of(verdicts))
+    if not rankings_found:
         return []
-    several = len(found) > 1
+    several = len(rankings_found) > 1
     rows = [
-        [*([elements.name(one.of)] if several else []), elements.name(line.name), line.place, line.said]
-        for one in found
-        for line in one.lines
+        [*([elements.name(of_benchmark.of)] if several else []), elements.name(line.name), line.place, line.said]
+        for of_benchmark in rankings_found
+        for line in of_benchmark.lines
     ]
-    ties = f"; {ranking.TIES}" if any(one.has_ties for one in found) else ""
+    ties = f"; {ranking.TIES}" if any(of_benchmark.has_ties for of_benchmark in rankings_found) else ""
     titles = [*(["benchmark"] if several else []), "subject", "place", "change"]
     return [elements.table(f"From the fastest to the slowest{ties}", titles, rows)]
 
@@ -130,22 +130,22 @@ def _columns(record: Weighing, scales: judged.Scales, *, several: bool) -> list[
 
 
 @dataclass(frozen=True)
-class _Weighed:
+class _RowBuilder:
     """What all rows of one weighing share."""
 
     record: Weighing
     scales: judged.Scales
     room: budget.Budget
     several_metrics: bool
-    told: set[int] = field(default_factory=set)
+    described: set[int] = field(default_factory=set)
     """The benchmarks that have a row already; whatever is said once per benchmark is said there."""
 
-    def row(self, verdict: Verdict, back: LookBack | None) -> Row:
+    def row(self, verdict: Verdict, look_back: LookBack | None) -> Row:
         """Return the row of a verdict; must be called in the order of the rows."""
         benchmark = self.record.benchmarks[verdict.index]
-        said = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
+        no_alarm = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
         cells = [
-            *judged.cells(verdict, self.scales, verdict.metric if self.several_metrics else None, said),
+            *judged.cells(verdict, self.scales, verdict.metric if self.several_metrics else None, no_alarm),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
             *(
                 Cell(figures.quantity(side.median, verdict.metric) if side else "", side.median if side else None)
@@ -155,73 +155,76 @@ class _Weighed:
         return Row(
             name=verdict.benchmark,
             cells=cells,
-            detail=self._detail(verdict, back),
-            verdict=said or verdict.verdict,
+            detail=self._detail(verdict, look_back),
+            verdict=no_alarm or verdict.verdict,
             metric=verdict.metric,
             tags=tuple(benchmark.tags),
             params=dict(benchmark.params),
         )
 
-    def _detail(self, verdict: Verdict, back: LookBack | None) -> Detail:
+    def _detail(self, verdict: Verdict, look_back: LookBack | None) -> Detail:
         record, reason = self.record, self.record.stop[verdict.index]
-        told = [
+        lines = [
             sentences.evidence(verdict, record.settings),
             *([] if sentences.has_no_alarm(verdict) else sentences.explanation(verdict, record.settings, reason)),
-            *([said] if (said := sentences.resolution(verdict)) else []),
-            *_noise(verdict),
+            *([resolution] if (resolution := sentences.resolution(verdict)) else []),
+            *_noise_lines(verdict),
         ]
-        made: list[Figure | None] = []
+        figures_made: list[Figure | None] = []
         tables: list[Markup] = []
-        if back is not None:
-            made += _timed(verdict, back, record, self.room)
+        if look_back is not None:
+            figures_made += _timing_figures(verdict, look_back, record, self.room)
         if is_counted(verdict.metric):
-            made.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
+            figures_made.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
             tables += functions.changes(record, verdict, self.room.functions)
-        made += _variance(verdict)
-        if verdict.index not in self.told:
-            self.told.add(verdict.index)
+        figures_made += _variance_figures(verdict)
+        if verdict.index not in self.described:
+            self.described.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
         return Detail(
             [
-                judged.word(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
-                *map(sentence, told),
+                judged.coloured_verdict(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
+                *map(sentence, lines),
             ],
-            drawn(made),
+            existing_figures(figures_made),
             tables,
         )
 
 
-def _noise(verdict: Verdict) -> list[str]:
+def _noise_lines(verdict: Verdict) -> list[str]:
     if verdict.baseline is None or not verdict.pairs:
         return []
-    return [counting.equality(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)]
+    return [counting.stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)]
 
 
-def _timed(verdict: Verdict, back: LookBack, record: Weighing, room: budget.Budget) -> list[Figure | None]:
-    launches, watch = back.launches, record.watch_of(verdict.index)
+def _timing_figures(
+    verdict: Verdict, look_back: LookBack, record: Weighing, room: budget.Budget
+) -> list[Figure | None]:
+    launches, watch = look_back.launches, record.watch_of(verdict.index)
     sides = [
-        of_one_process(values, verdict.metric, record.settings.repeat) for values in (back.baseline, back.candidate)
+        of_one_process(values, verdict.metric, record.settings.repeat)
+        for values in (look_back.baseline, look_back.candidate)
     ]
     quantity = units.of_metric(verdict.metric, *sides)
     samples = [distributions.Sample(label, role, values) for (label, role), values in zip(SIDES, sides, strict=True)]
-    changes = 100 * relative_changes(back.baseline, back.candidate)
+    changes = 100 * relative_changes(look_back.baseline, look_back.candidate)
     used = launches.complete_pairs(verdict.index, USED)
     positions = {label: (role, used[:, side]) for side, (label, role) in enumerate(SIDES)}
     return [
-        sequences.pairs(verdict, back, room.points, watch),
-        distributions.both_sides(samples, quantity, room.points),
-        sequences.looks(back, verdict.interval, verdict.margin),
+        sequences.pairs_figure(verdict, look_back, room.points, watch),
+        distributions.distribution_figure(samples, quantity, room.points),
+        sequences.looks_figure(look_back, verdict.interval, verdict.margin),
         distributions.four_plot("4-plot of the pairs' changes", changes, CHANGE, room.points, "change"),
         measured.inside(launches, positions, verdict.metric, quantity, room),
     ]
 
 
-def _variance(verdict: Verdict) -> list[Figure]:
+def _variance_figures(verdict: Verdict) -> list[Figure]:
     """Return the figure of a pair's variance by level, which also tells the change of each layout."""
     facts = verdict.layouts
     if facts is None or not facts.parts:
         return []
-    told = " ".join(map(sentence, [layouts.differences(facts), *layouts.variance(facts)]))
+    text = " ".join(map(sentence, [layouts.differences(facts), *layouts.variance(facts)]))
     shares = [
         svg.Share(
             f"{part.level} {figures.percent(part.share)}",
@@ -231,11 +234,11 @@ def _variance(verdict: Verdict) -> list[Figure]:
         )
         for part in facts.parts
     ]
-    return [Figure("Variance of a pair's change by level", told, drawn=svg.stack(shares, told))]
+    return [Figure("Variance of a pair's change by level", text, drawn=svg.stack(shares, text))]
 
 
-def _curves(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
-    found = [
+def _growth_figures(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
+    medians = [
         growth.Measured(
             verdict.benchmark,
             record.benchmarks[verdict.index].params,
@@ -245,5 +248,5 @@ def _curves(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
         for verdict in verdicts
         if verdict.baseline and verdict.candidate and not verdict.control
     ]
-    known = [one for one in found if all(map(isfinite, one.levels))]
-    return growth.curves(known, SIDES, units.of_metric)
+    known_medians = [measured_levels for measured_levels in medians if all(map(isfinite, measured_levels.levels))]
+    return growth.curves(known_medians, SIDES, units.of_metric)

@@ -18,7 +18,7 @@ from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.views.pairs import MOST_ROWS
-from steelyard.report.views.series import Drawn, Scale, heading
+from steelyard.report.views.series import Scale, Series, heading
 
 
 @dataclass(frozen=True)
@@ -30,30 +30,32 @@ class _Column:
     cell: Callable[[int], str]
 
 
-def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Drawn]) -> None:
+def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Series]) -> None:
     """Print the launches of these benchmarks, in the order in which they ran."""
-    for place, one in enumerate(drawn):
-        heading(sheet, one, first=place == 0)
+    for place, series in enumerate(drawn):
+        heading(sheet, series, first=place == 0)
         launches, repeat = record.launches, record.settings.repeat
         if repeat > 1:
-            sheet.row("launch", f"{repeat:,} processes: {one.metric} is that of one of them, all else is of the launch")
-        mine = np.flatnonzero(np.asarray(launches.benchmark, dtype=np.int64) == one.index)
-        shown = mine[np.argsort(launches.column("start_ns")[mine], kind="stable")][:MOST_ROWS]
-        columns = _fitting(_columns(record, one), shown.tolist(), sheet.width)
+            sheet.row(
+                "launch", f"{repeat:,} processes: {series.metric} is that of one of them, all else is of the launch"
+            )
+        positions = np.flatnonzero(np.asarray(launches.benchmark, dtype=np.int64) == series.index)
+        shown = positions[np.argsort(launches.column("start_ns")[positions], kind="stable")][:MOST_ROWS]
+        columns = _columns_that_fit(_columns(record, series), shown.tolist(), sheet.width)
         rows = [[Text(column.title, "dim") for column, _ in columns]]
         for number, position in enumerate(shown.tolist()):
             style = "" if ROLES[launches.role[position]] == USED else "dim"
             rows.append([Text(cells[number], style) for _, cells in columns])
         right = frozenset(place for place, (column, _) in enumerate(columns) if column.title not in ("side", "role"))
         sheet.grid(rows, right=right)
-        show_left_out(sheet, len(mine) - len(shown), noun="more launch", where="--csv FILE")
+        show_left_out(sheet, len(positions) - len(shown), noun="more launch", where="--csv FILE")
 
 
-def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
+def _columns(record: Weighing | Run, series: Series) -> list[_Column]:
     launches = record.launches
-    values = of_one_process(launches.metric(one.metric), one.metric, record.settings.repeat)
+    values = of_one_process(launches.metric(series.metric), series.metric, record.settings.repeat)
     waits = launches.waiting_share()
-    begun = launches.column("start_ns").min() if len(launches) else 0.0
+    begun_ns = launches.column("start_ns").min() if len(launches) else 0.0
 
     def number(name: str) -> Callable[[int], str]:
         column = getattr(launches, name)
@@ -67,7 +69,7 @@ def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
         _Column("pair" if isinstance(record, Weighing) else "launch", 0, number("pair")),
         *([_Column("side", 0, lambda place: SIDES[launches.side[place]])] if isinstance(record, Weighing) else []),
         _Column("role", 3, lambda place: ROLES[launches.role[place]]),
-        _Column(one.metric, 0, lambda place: _value(float(values[place]), one.scale)),
+        _Column(series.metric, 0, lambda place: _value(float(values[place]), series.scale)),
         _Column("waited", 1, lambda place: figures.NOT_KNOWN if np.isnan(waits[place]) else _percent(waits[place])),
         _Column("user", 5, time("user_ns")),
         _Column("sys", 5, time("sys_ns")),
@@ -77,7 +79,7 @@ def _columns(record: Weighing | Run, one: Drawn) -> list[_Column]:
         _Column("major", 4, number("major_faults")),
         _Column("max_rss", 6, lambda place: figures.size(launches.max_rss_bytes[place])),
         _Column("steal", 7, time("steal_ns")),
-        _Column("at", 6, lambda place: figures.seconds((launches.start_ns[place] - begun) / 1e9)),
+        _Column("at", 6, lambda place: figures.seconds((launches.start_ns[place] - begun_ns) / 1e9)),
     ]
 
 
@@ -99,27 +101,29 @@ def _value(value: float, scale: Scale) -> str:
     return scale.shown(value) if np.isfinite(value) else figures.NOT_KNOWN
 
 
-def _fitting(columns: Sequence[_Column], places: Sequence[int], width: int) -> list[tuple[_Column, list[str]]]:
+def _columns_that_fit(columns: Sequence[_Column], places: Sequence[int], width: int) -> list[tuple[_Column, list[str]]]:
     """Return the columns that fit, with their cells."""
-    made = [(column, [column.cell(place) for place in places]) for column in columns]
-    while len(made) > 1:
-        if sum(max(len(column.title), *map(len, cells), 0) + 2 for column, cells in made) - 2 <= width:
+    columns_with_cells = [(column, [column.cell(place) for place in places]) for column in columns]
+    while len(columns_with_cells) > 1:
+        if sum(max(len(column.title), *map(len, cells), 0) + 2 for column, cells in columns_with_cells) - 2 <= width:
             break
-        worst = max(column.rank for column, _ in made)
+        worst = max(column.rank for column, _ in columns_with_cells)
         if not worst:
             break
-        last = max(place for place, (column, _) in enumerate(made) if column.rank == worst)
-        del made[last]
-    return made
+        last = max(place for place, (column, _) in enumerate(columns_with_cells) if column.rank == worst)
+        del columns_with_cells[last]
+    return columns_with_cells
 
 
-def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Drawn]) -> None:
+def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Series]) -> None:
     """Print the processes of an import, of which nothing but their samples is known."""
-    for place, one in enumerate(drawn):
-        heading(sheet, one, first=place == 0)
-        benchmark = record.benchmarks[one.index]
-        values = np.split(one.sides[0].values, np.cumsum([len(process) for process in benchmark.values])[:-1])
-        columns = _fitting(_columns_of_import(values, one.scale), range(min(len(values), MOST_ROWS)), sheet.width)
+    for place, series in enumerate(drawn):
+        heading(sheet, series, first=place == 0)
+        benchmark = record.benchmarks[series.index]
+        values = np.split(series.sides[0].values, np.cumsum([len(process) for process in benchmark.values])[:-1])
+        columns = _columns_that_fit(
+            _columns_of_import(values, series.scale), range(min(len(values), MOST_ROWS)), sheet.width
+        )
         rows = [[Text(column.title, "dim") for column, _ in columns]]
         rows += [[Text(cell) for cell in row] for row in zip(*(cells for _, cells in columns), strict=True)]
         sheet.grid(rows, right=frozenset(range(len(columns))))

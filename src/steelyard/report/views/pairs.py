@@ -14,59 +14,59 @@ from steelyard.model.sides import SIDES
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.views.series import Drawn, heading
-from steelyard.stats.bins import ends
+from steelyard.report.views.series import Series, heading
+from steelyard.stats.bins import fenced_range
 from steelyard.stats.changes import relative_changes
 
 MOST_ROWS = 2000
 _FEWEST_CELLS, _MOST_CELLS = 9, 61
-_WHY_COLUMNS = 24
-_WHY = "disturbed"
-_NONE = "-"
+_REASON_COLUMNS = 24
+_REASON_TITLE = "disturbed"
+_NOTHING = "-"
 _ROLE_WORDS = {WARM_UP: "warm-up", DISTURBED: "disturbed, repeated", TRIED: "not judged, tried in tandem"}
 
 
-def show(sheet: Sheet, record: Weighing, drawn: Sequence[Drawn]) -> None:
+def show(sheet: Sheet, record: Weighing, drawn: Sequence[Series]) -> None:
     """Print the pairs of these benchmarks, one line each."""
-    for place, one in enumerate(drawn):
-        heading(sheet, one, first=place == 0)
-        _pairs(sheet, record, one)
+    for place, series in enumerate(drawn):
+        heading(sheet, series, first=place == 0)
+        _print_pairs(sheet, record, series)
 
 
-def _pairs(sheet: Sheet, record: Weighing, one: Drawn) -> None:
-    positions = _in_time(record, one.index)
-    changes = relative_changes(*record.launches.metric(one.metric)[positions].T)
-    sheet.row("metric", f"{one.metric}; each pair's change", "disturbed: baseline / candidate")
+def _print_pairs(sheet: Sheet, record: Weighing, series: Series) -> None:
+    positions = _pairs_in_time(record, series.index)
+    changes = relative_changes(*record.launches.metric(series.metric)[positions].T)
+    sheet.row("metric", f"{series.metric}; each pair's change", "disturbed: baseline / candidate")
     shown = positions[:MOST_ROWS]
-    why = [_why(record, launches) for launches in shown]
+    reasons = [_reason(record, launches) for launches in shown]
     rows = [
-        [f"{record.launches.pair[first]}", _order(record, first), _change(float(change)), text]
-        for (first, _), change, text in zip(shown, changes, why, strict=False)
+        [f"{record.launches.pair[first]}", _order(record, first), _change(float(change)), reason]
+        for (first, _), change, reason in zip(shown, changes, reasons, strict=False)
     ]
-    _table(sheet, rows, changes[:MOST_ROWS], _is_used(record, shown))
+    _print_table(sheet, rows, changes[:MOST_ROWS], _is_used(record, shown))
     show_left_out(sheet, len(positions) - len(shown), noun="more pair", where="--csv FILE")
 
 
-def _table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, used: Sequence[bool]) -> None:
+def _print_table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, used: Sequence[bool]) -> None:
     titles = ["pair", "first", "change"]
     widths = [max(len(title), *(len(row[place]) for row in rows)) for place, title in enumerate(titles)]
-    longest = min(max((len(row[-1]) for row in rows), default=0), max(_WHY_COLUMNS, sheet.width // 3))
-    if sum(widths) + 2 * len(widths) + longest > sheet.width:
+    reason_columns = min(max((len(row[-1]) for row in rows), default=0), max(_REASON_COLUMNS, sheet.width // 3))
+    if sum(widths) + 2 * len(widths) + reason_columns > sheet.width:
         # What disturbed a pair matters more than which side ran first.
         rows = [[row[0], *row[2:]] for row in rows]
         del titles[1], widths[1]
-    taken = sum(widths) + 2 * len(widths)
-    cells = min(_MOST_CELLS, sheet.width - taken - (longest + 2 if longest else 0))
-    known = changes[np.isfinite(changes) & np.array(used)]
-    low, high = _span(known if len(known) else changes[np.isfinite(changes)])
-    draws = cells >= _FEWEST_CELLS
-    left = f"{figures.change(low)}".ljust(cells // 2) if draws else ""
-    ruler = f"{left}{figures.change(high).rjust(cells - len(left))}" if draws else ""
-    room = max(8, sheet.width - taken - (cells + 2 if draws else 0))
-    grid = [[Text(title, "dim") for title in [*titles, *([ruler] if draws else []), _WHY]]]
+    columns_taken = sum(widths) + 2 * len(widths)
+    cells = min(_MOST_CELLS, sheet.width - columns_taken - (reason_columns + 2 if reason_columns else 0))
+    known_changes = changes[np.isfinite(changes) & np.array(used)]
+    low, high = _span(known_changes if len(known_changes) else changes[np.isfinite(changes)])
+    is_line_drawn = cells >= _FEWEST_CELLS
+    left = f"{figures.change(low)}".ljust(cells // 2) if is_line_drawn else ""
+    ruler = f"{left}{figures.change(high).rjust(cells - len(left))}" if is_line_drawn else ""
+    room = max(8, sheet.width - columns_taken - (cells + 2 if is_line_drawn else 0))
+    grid = [[Text(title, "dim") for title in [*titles, *([ruler] if is_line_drawn else []), _REASON_TITLE]]]
     for row, change, is_used in zip(rows, changes, used, strict=True):
         style = "" if is_used else "dim"
-        drawn = [Text(_mark(float(change), low, high, cells), style)] if draws else []
+        drawn = [Text(_mark_line(float(change), low, high, cells), style)] if is_line_drawn else []
         grid.append([*(Text(cell, style) for cell in row[:-1]), *drawn, Text(sheet.name(row[-1], room), "yellow")])
     if not any(row[-1] for row in rows):
         grid = [row[:-1] for row in grid]
@@ -79,12 +79,12 @@ def _span(changes: FloatArray) -> tuple[float, float]:
     """Return the ends of the line, which include no change and all pairs but stragglers."""
     if not len(changes):
         return -0.01, 0.01
-    low, high = ends(np.sort(changes))
+    low, high = fenced_range(np.sort(changes))
     low, high = min(low, 0.0), max(high, 0.0)
     return (low, high) if high - low > 1e-6 else (low - 1e-4, high + 1e-4)
 
 
-def _mark(change: float, low: float, high: float, cells: int) -> str:
+def _mark_line(change: float, low: float, high: float, cells: int) -> str:
     """Draw a line of `cells` columns: `┊` is no change, `●` the pair, or `<` `>` if it is beyond the ends."""
     line = [" "] * cells
     line[_cell(0.0, low, high, cells)] = "┊"
@@ -98,10 +98,10 @@ def _cell(value: float, low: float, high: float, cells: int) -> int:
     return min(cells - 1, max(0, round((value - low) / (high - low) * (cells - 1))))
 
 
-def _in_time(record: Weighing, benchmark: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+def _pairs_in_time(record: Weighing, benchmark: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
     """Return the positions of the launches of all complete pairs of any role, shape (pairs, 2), as they ran."""
-    found = np.concatenate([record.launches.complete_pairs(benchmark, role) for role in ROLES])
-    return found[np.argsort(record.launches.column("start_ns")[found].min(axis=1), kind="stable")]
+    positions = np.concatenate([record.launches.complete_pairs(benchmark, role) for role in ROLES])
+    return positions[np.argsort(record.launches.column("start_ns")[positions].min(axis=1), kind="stable")]
 
 
 def _is_used(record: Weighing, positions: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> list[bool]:
@@ -126,21 +126,21 @@ def _disturbances(record: Weighing, places: Sequence[int]) -> list[str]:
     stolen = launches.share_of_elapsed("steal_ns")
     read = [launches.major_faults[place] for place in places]
     return [
-        *_told("waited", [_share(float(waited[place])) for place in places]),
-        *_told("stolen", [_share(min(float(stolen[place]), 1.0)) for place in places]),
-        *_told("major faults", [f"{faults:,}" if faults else _NONE for faults in read]),
+        *_labelled_values("waited", [_share(float(waited[place])) for place in places]),
+        *_labelled_values("stolen", [_share(min(float(stolen[place]), 1.0)) for place in places]),
+        *_labelled_values("major faults", [f"{faults:,}" if faults else _NOTHING for faults in read]),
     ]
 
 
-def _told(what: str, said: Sequence[str]) -> list[str]:
-    return [f"{what} {' / '.join(said)}"] if any(one != _NONE for one in said) else []
+def _labelled_values(label: str, values: Sequence[str]) -> list[str]:
+    return [f"{label} {' / '.join(values)}"] if any(value != _NOTHING for value in values) else []
 
 
 def _share(share: float) -> str:
     # Also false for NaN, where the machine does not tell.
-    return figures.percent(float(f"{share:.2g}")) if share > DISTURBED_FROM else _NONE
+    return figures.percent(float(f"{share:.2g}")) if share > DISTURBED_FROM else _NOTHING
 
 
-def _why(record: Weighing, pair: Sequence[int]) -> str:
+def _reason(record: Weighing, pair: Sequence[int]) -> str:
     role = ROLES[record.launches.role[pair[0]]]
     return "; ".join([*([_ROLE_WORDS[role]] if role in _ROLE_WORDS else []), *_disturbances(record, pair)])

@@ -15,7 +15,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, Unit, is_counted, of_one_process
 from steelyard.model.patterns import is_chosen
 from steelyard.model.records import Run, Weighing
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.model.sides import SIDES
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
@@ -54,7 +54,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Series:
     """One benchmark in one metric."""
 
     benchmark: str
@@ -65,74 +65,84 @@ class Drawn:
     derived: Verdict | Summary | None = None
 
 
-def drawn(record: Weighing | Run | ForeignResults, derived: Derived, patterns: list[str], view: str) -> list[Drawn]:
+def series_to_draw(
+    record: Weighing | Run | ForeignResults, derived: Derived, patterns: list[str], view: str
+) -> list[Series]:
     """Return what a `view`, named by its option, draws: the first timed metric of each benchmark that fits a pattern.
 
     Raises UsageError if there is nothing to draw.
     """
     if isinstance(record, ForeignResults):
-        found = [_foreign(benchmark, place) for place, benchmark in enumerate(record.benchmarks)]
+        series = [_foreign_series(benchmark, place) for place, benchmark in enumerate(record.benchmarks)]
     else:
         _check_launches(record, view)
-        found = [one for one in _measured(record, derived) if any(np.isfinite(side.values).any() for side in one.sides)]
-    if not found:
+        series = [
+            one
+            for one in _measured_series(record, derived)
+            if any(np.isfinite(side.values).any() for side in one.sides)
+        ]
+    if not series:
         raise UsageError(f"{view} is drawn of launches that are judged, and none was measured to its end")
     if patterns:
-        chosen = [one for one in found if is_chosen([one.benchmark], patterns)]
+        chosen = [one for one in series if is_chosen([one.benchmark], patterns)]
         if not chosen:
-            none = "not the one benchmark" if len(found) == 1 else f"none of the {len(found)} benchmarks"
-            raise UsageError(f"--benchmark {', '.join(patterns)} fits {none} of this record")
+            description = "not the one benchmark" if len(series) == 1 else f"none of the {len(series)} benchmarks"
+            raise UsageError(f"--benchmark {', '.join(patterns)} fits {description} of this record")
         return chosen
-    return found
+    return series
 
 
-def heading(sheet: Sheet, one: Drawn, *, first: bool) -> None:
+def heading(sheet: Sheet, series: Series, *, first: bool) -> None:
     """Print which benchmark comes next, and its verdict if it has one."""
     if not first:
         sheet.blank()
-    said, behind = Text(), None
-    if isinstance(one.derived, Verdict):
-        measured = min(int(np.isfinite(side.values).sum()) for side in one.sides)
-        behind = sentences.behind_last_look(one.derived, measured)
-        said.append(one.derived.verdict, STYLES[one.derived.verdict])
-        if one.derived.change is not None:
-            said.append(f" {sentences.estimate(one.derived)}")
-    benchmark_row(sheet, one.benchmark, *([said] if said.plain else []), *([Text(behind)] if behind else []))
+    verdict, unjudged = Text(), None
+    if isinstance(series.derived, Verdict):
+        measured = min(int(np.isfinite(side.values).sum()) for side in series.sides)
+        unjudged = sentences.unjudged_pairs(series.derived, measured)
+        verdict.append(series.derived.verdict, STYLES[series.derived.verdict])
+        if series.derived.change is not None:
+            verdict.append(f" {sentences.estimate(series.derived)}")
+    benchmark_row(
+        sheet, series.benchmark, *([verdict] if verdict.plain else []), *([Text(unjudged)] if unjudged else [])
+    )
 
 
 def _check_launches(record: Weighing | Run, view: str) -> None:
     if record.identical is not None:
         raise UsageError(f"{view} is drawn of launches, and here are none: both sides are one program")
     if not len(record.launches):
-        what = "counted" if record.counting is not None else "watched" if record.heap is not None else ""
-        why = f"this was {what}, not timed" if what else "nothing was measured"
+        done = "counted" if record.counting is not None else "watched" if record.heap is not None else ""
+        why = f"this was {done}, not timed" if done else "nothing was measured"
         raise UsageError(f"{view} is drawn of timed launches, and here are none: {why}")
 
 
-def _measured(record: Weighing | Run, derived: Derived) -> Iterator[Drawn]:
-    seen: set[int] = set()
+def _measured_series(record: Weighing | Run, derived: Derived) -> Iterator[Series]:
+    seen_benchmarks: set[int] = set()
     launches, repeat = record.launches, record.settings.repeat
-    every: list[Verdict | Summary] = [*derived.verdicts, *derived.summaries]
-    for one in every:
-        if one.index in seen or is_counted(one.metric):
+    all_derived: list[Verdict | Summary] = [*derived.verdicts, *derived.summaries]
+    for verdict in all_derived:
+        if verdict.index in seen_benchmarks or is_counted(verdict.metric):
             continue
-        seen.add(one.index)
-        if isinstance(one, Verdict):
-            values = launches.pair_values(one.index, one.metric)
+        seen_benchmarks.add(verdict.index)
+        if isinstance(verdict, Verdict):
+            values = launches.pair_values(verdict.index, verdict.metric)
             sides = [
-                Side(label, of_one_process(of, one.metric, repeat)) for label, of in zip(SIDES, values, strict=True)
+                Side(label, of_one_process(of, verdict.metric, repeat)) for label, of in zip(SIDES, values, strict=True)
             ]
         else:
-            used = launches.metric(one.metric)[launches.judged(one.index)]
-            sides = [Side("launches", of_one_process(used, one.metric, repeat))]
-        yield Drawn(one.benchmark, one.index, one.metric, Scale(METRICS[one.metric].unit), sides, one)
+            used = launches.metric(verdict.metric)[launches.judged(verdict.index)]
+            sides = [Side("launches", of_one_process(used, verdict.metric, repeat))]
+        yield Series(
+            verdict.benchmark, verdict.index, verdict.metric, Scale(METRICS[verdict.metric].unit), sides, verdict
+        )
 
 
-def _foreign(benchmark: ForeignBenchmark, place: int) -> Drawn:
-    values = np.frombuffer(joined(benchmark.values))
+def _foreign_series(benchmark: ForeignBenchmark, place: int) -> Series:
+    values = np.frombuffer(concatenated(benchmark.values))
     if (ns := ns_of(benchmark.unit)) is not None:
         scale, values = Scale("ns"), values * ns
     else:
         is_size = benchmark.unit.removesuffix(PER_OPERATION) == "B"
         scale = Scale("bytes") if is_size else Scale("count", benchmark.unit)
-    return Drawn(benchmark.name, place, "value", scale, [Side("samples", values, "sample")])
+    return Series(benchmark.name, place, "value", scale, [Side("samples", values, "sample")])

@@ -12,24 +12,24 @@ from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.report.sheet import Sheet
 from steelyard.report.views import HIST, PAIRS, RUNS, histogram, launches, pairs
-from steelyard.report.views.series import Drawn, drawn
+from steelyard.report.views.series import Series, series_to_draw
 
 
-def prepared(
+def views_to_show(
     record: Weighing | Run | ForeignResults, derived: Derived, views: Sequence[str], patterns: Sequence[str]
-) -> list[Drawn]:
+) -> list[Series]:
     """Return what these views show; raise UsageError, before anything is printed, if one of them does not apply."""
     for view in views:
         if view == PAIRS and not isinstance(record, Weighing):
             what = "an import" if isinstance(record, ForeignResults) else "a run"
             raise UsageError(f"--pairs shows the pairs of a weighing, and {what} has none: choose --hist or --runs")
-    return drawn(record, derived, [*patterns], views[0]) if views else []
+    return series_to_draw(record, derived, [*patterns], views[0]) if views else []
 
 
 def show(
     console: Console,
     record: Weighing | Run | ForeignResults,
-    shown: Sequence[Drawn],
+    shown: Sequence[Series],
     views: Sequence[str],
 ) -> None:
     """Print the requested views, one below the other."""

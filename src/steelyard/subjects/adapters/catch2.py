@@ -13,7 +13,6 @@ from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     RESULTS_FILE,
-    asked,
     check_name,
     check_only,
     checked_list,
@@ -24,6 +23,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -88,23 +88,23 @@ class Catch2(StillHarness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that runs every test of the command, as nothing else tells which BENCHMARKs they have."""
-        return _asked(launch, samples=1, warm_up_ms=0)
+        return _with_catch2_arguments(launch, samples=1, warm_up_ms=0)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the benchmarks that ran, in their order; raises LaunchError if there are none.
 
         Several may have one name, such as those of a GENERATE's values. It is listed once, and is an error when run.
         """
-        found = results_from(results_of(measured))
-        if not found:
+        results = results_from(results_of(measured))
+        if not results:
             raise LaunchError(
                 "ran no BENCHMARK of Catch2: name the tests that have some in the command, as in './tests "
                 "[!benchmark]' (tests that are hidden run only so), and define CATCH_CONFIG_ENABLE_BENCHMARKING for "
                 "Catch2 2"
             )
         firsts: dict[str, Listed] = {}
-        for one in found:
-            firsts.setdefault(one.name, Listed(one.name, one.tags))
+        for result in results:
+            firsts.setdefault(result.name, Listed(result.name, result.tags))
         return checked_list(firsts.values())
 
     def complaint(self, measured: Measured) -> str | None:
@@ -112,29 +112,33 @@ class Catch2(StillHarness):
         if refused := _REFUSED.search(end_of_stderr(measured)):
             return f"says: {refused[1]}"[:MOST_CHARACTERS]
         try:
-            return _failure(_parsed(measured.results or b""))
+            return _failure(_parse_xml(measured.results or b""))
         except LaunchError:
             return None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that runs the test case of a benchmark."""
-        asked_for = _asked(launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS)
-        return self.timed_by(asked_for, work)
+        launch_of_test = _with_catch2_arguments(
+            launch, _test_of(work.name), samples=work.loops * _SAMPLES, warm_up_ms=_WARM_UP_MS
+        )
+        return self.with_still_clock(launch_of_test, work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return the sample of the benchmark, whatever else its test case has; raises LaunchError if there is none."""
-        found = results_from(results_of(measured))
-        mine = [one for one in found if one.name == work.name]
-        tests = [one.test for one in found]
-        check_only([work.name] if mine else [one.name for one in found], work.name)
-        check_only(tests, mine[0].test)
-        if len(mine) > 1:
-            raise SelectionError(f"ran {shown(work.name)} {len(mine)} times: each benchmark needs a name of its own")
-        return self.told_by([mine[0].sample()], work)
+        results = results_from(results_of(measured))
+        matching = [result for result in results if result.name == work.name]
+        tests = [result.test for result in results]
+        check_only([work.name] if matching else [result.name for result in results], work.name)
+        check_only(tests, matching[0].test)
+        if len(matching) > 1:
+            raise SelectionError(
+                f"ran {shown(work.name)} {len(matching)} times: each benchmark needs a name of its own"
+            )
+        return self.without_waits([matching[0].sample()], work)
 
 
-def _asked(launch: LaunchSpec, *tests: str, samples: int, warm_up_ms: int) -> LaunchSpec:
-    return asked(
+def _with_catch2_arguments(launch: LaunchSpec, *tests: str, samples: int, warm_up_ms: int) -> LaunchSpec:
+    return with_arguments(
         launch,
         *tests,
         *("--reporter", "xml", "--out", RESULTS_FILE),
@@ -154,12 +158,12 @@ def results_from(text: bytes | str) -> list[Result]:
     """Return all BENCHMARKs in a report of Catch2's XML reporter; raises LaunchError for anything else."""
     return [
         replace(result, tags=tuple(tag for tag in _TAG.findall(test.get("tags", "")) if tag not in _HIDDEN))
-        for test in _parsed(text).iter("TestCase")
+        for test in _parse_xml(text).iter("TestCase")
         for result in _results_within(test, test.get("name"), ())
     ]
 
 
-def _parsed(text: bytes | str) -> Element:
+def _parse_xml(text: bytes | str) -> Element:
     if not text.strip():
         raise LaunchError("wrote no XML report: is it a test program with Catch2, and did it run to its end?")
     if (b"<!DOCTYPE" if isinstance(text, bytes) else "<!DOCTYPE") in text:  # type: ignore[operator] # it is of one kind
@@ -187,8 +191,8 @@ def _results_within(element: Element, test: str | None, sections: tuple[str, ...
 def _result(element: Element, test: str, name: str) -> Result:
     failed, mean = element.find("failed"), element.find("mean")
     if failed is not None or mean is None:
-        said = None if failed is None else failed.get("message")
-        return Result(test, name, error=(said or "the benchmark has no mean")[:MOST_CHARACTERS])
+        message = None if failed is None else failed.get("message")
+        return Result(test, name, error=(message or "the benchmark has no mean")[:MOST_CHARACTERS])
     try:
         loops = int(element.get("samples", "")) * int(element.get("iterations", ""))
         ns = float(mean.get("value", "")) * loops
@@ -203,8 +207,10 @@ def _failure(report: Element) -> str | None:
         outcome = test.find("OverallResult")
         if outcome is None or outcome.get("success") == "true":
             continue
-        said = next((one.text for one in test.iter() if one.tag in ("Exception", "Failure", "Info")), None)
-        expanded = next((one.text for one in test.iter("Expanded")), None)
-        reason = " ".join((said or expanded or "").split())
+        message = next(
+            (element.text for element in test.iter() if element.tag in ("Exception", "Failure", "Info")), None
+        )
+        expanded = next((element.text for element in test.iter("Expanded")), None)
+        reason = " ".join((message or expanded or "").split())
         return f"says: the test case {shown(test.get('name'))} fails{': ' if reason else ''}{reason[:MOST_CHARACTERS]}"
     return None

@@ -13,7 +13,6 @@ from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking,
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
-    asked,
     check_only,
     end_of_stderr,
     end_of_stdout,
@@ -27,6 +26,8 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     whole_loops,
+    with_arguments,
+    without_colours,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -53,7 +54,6 @@ _CUT = "..."
 # What has a meaning in Rust's regular expressions; not all of their versions allow other characters to be escaped.
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 _TIME = re.compile(r"^.*time: +\[[^ \]]+ ([^ \]]+) ", re.MULTILINE)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
 _VANISHED = "took zero time"
@@ -77,7 +77,7 @@ class Criterion(StillHarness):
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks; raises UsageError for cargo itself."""
         check_built(launch)
-        return asked(launch, *lacking(launch, "--bench", "--list"), stdout=True)
+        return with_arguments(launch, *lacking(launch, "--bench", "--list"), stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -85,10 +85,10 @@ class Criterion(StillHarness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return the panic that ended the launch, or the word that it refused."""
-        said = complaint_of(measured)
-        if said and _REFUSED.search(said):
-            return f"{said} (is there a filter in the command? choose with --benchmark)"
-        return said
+        message = complaint_of(measured)
+        if message and _REFUSED.search(message):
+            return f"{message} (is there a filter in the command? choose with --benchmark)"
+        return message
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work, and writes its results to an empty folder."""
@@ -97,7 +97,9 @@ class Criterion(StillHarness):
         time = f"--measurement-time={work.loops * _MEASUREMENT_S:g}"
         arguments = lacking(launch, "--bench", "--noplot", "--color=never", *_AMOUNT, time)
         home = {"CRITERION_HOME": str(self._folder)}
-        return self.timed_by(asked(launch, *arguments, "--", _filter(work.name), env=home, stdout=True), work)
+        return self.with_still_clock(
+            with_arguments(launch, *arguments, "--", _filter(work.name), env=home, stdout=True), work
+        )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return its samples; raises LaunchError if there are none, or another benchmark's, or they are no times."""
@@ -107,7 +109,7 @@ class Criterion(StillHarness):
             _check_began(printed, end_of_stderr(measured), work.name)
         check_only(folders, work.name)
         check_unit(printed)
-        return self.told_by(samples_in(_text(folders[work.name] / "sample.json")), work)
+        return self.without_waits(samples_in(_text(folders[work.name] / "sample.json")), work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what the code says by `throughput`."""
@@ -121,8 +123,8 @@ class Criterion(StillHarness):
 
 def samples_in(text: str) -> tuple[Sample, ...]:
     """Return the samples in a sample.json: iterations and ns of each; raises LaunchError for anything else."""
-    found = json_of(text, "sample.json")
-    iterations, times = (found.get("iters"), found.get("times")) if isinstance(found, dict) else (None, None)
+    contents = json_of(text, "sample.json")
+    iterations, times = (contents.get("iters"), contents.get("times")) if isinstance(contents, dict) else (None, None)
     if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
         raise LaunchError("wrote a sample.json without as many times as iterations: was it written by criterion?")
     return tuple(sample_of(whole_loops(loops), ns) for loops, ns in zip(iterations, times, strict=True))
@@ -130,22 +132,26 @@ def samples_in(text: str) -> tuple[Sample, ...]:
 
 def processed_in(text: str) -> dict[str, float]:
     """Return what an iteration processes according to a benchmark.json: `"throughput": {"Bytes": 1024}`."""
-    found = json_of(text, "benchmark.json")
-    told = found.get("throughput") if isinstance(found, dict) else None
-    if not isinstance(told, dict):
+    contents = json_of(text, "benchmark.json")
+    throughput = contents.get("throughput") if isinstance(contents, dict) else None
+    if not isinstance(throughput, dict):
         return {}
-    both = told.get("ElementsAndBytes")
-    told = {**told, "Elements": both.get("elements"), "Bytes": both.get("bytes")} if isinstance(both, dict) else told
-    size, bits = told.get("Bytes", told.get("BytesDecimal")), told.get("Bits")
+    both = throughput.get("ElementsAndBytes")
+    throughput = (
+        {**throughput, "Elements": both.get("elements"), "Bytes": both.get("bytes")}
+        if isinstance(both, dict)
+        else throughput
+    )
+    size, bits = throughput.get("Bytes", throughput.get("BytesDecimal")), throughput.get("Bits")
     if size is None and is_number(bits):
         size = bits / 8
-    return amounts({"bytes": size, "items": told.get("Elements")})
+    return amounts({"bytes": size, "items": throughput.get("Elements")})
 
 
 def title_in(text: str) -> str:
     """Return the title in a benchmark.json, by which the list names the benchmark; raises LaunchError without one."""
-    found = json_of(text, "benchmark.json")
-    title = found.get("title") if isinstance(found, dict) else None
+    contents = json_of(text, "benchmark.json")
+    title = contents.get("title") if isinstance(contents, dict) else None
     if not isinstance(title, str):
         raise LaunchError("wrote a benchmark.json without a title: was it written by criterion, 0.3 or later?")
     return title
@@ -153,16 +159,16 @@ def title_in(text: str) -> str:
 
 def check_unit(printed: str) -> None:
     """Raise LaunchError if it measures in, say, cycles: only its output tells a Measurement's unit, not its files."""
-    for unit in _TIME.findall(_COLOUR.sub("", printed))[-1:]:
+    for unit in _TIME.findall(without_colours(printed))[-1:]:
         if unit not in _UNITS:
             raise LaunchError(f"measures in {shown(unit)}, which is no time: only criterion's WallTime can be weighed")
 
 
 def _check_began(printed: str, errors: str, name: str) -> None:
     """Raise LaunchError, with what is known, if a benchmark was chosen but left no results."""
-    if said := _ERROR.search(f"{printed}\n{errors}"):
-        kind = VanishedError if _VANISHED in said[1] else LaunchError
-        raise kind(f"has no results and says: {said[1][:MOST_CHARACTERS]}")
+    if panic := _ERROR.search(f"{printed}\n{errors}"):
+        kind = VanishedError if _VANISHED in panic[1] else LaunchError
+        raise kind(f"has no results and says: {panic[1][:MOST_CHARACTERS]}")
     if _BEGAN in errors:
         raise LaunchError(f"began {shown(name)} and ended before it wrote results: does the body end its process?")
 

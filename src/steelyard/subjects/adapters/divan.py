@@ -13,13 +13,13 @@ from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking,
 from steelyard.subjects.responses import (
     amounts,
     arguments_of,
-    asked,
     check_only,
     file_holds,
     nearest_whole,
     printed_by,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -94,7 +94,7 @@ class Divan(StillHarness):
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks, as cargo-nextest does; raises UsageError for cargo itself."""
         check_built(launch)
-        return asked(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
+        return with_arguments(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -102,10 +102,10 @@ class Divan(StillHarness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return the panic that ended the launch, or the word that it refused."""
-        said = complaint_of(measured)
-        if said and "unexpected argument" in said:
-            return f"{said} (Divan lists its benchmarks from 0.1.19 on: is it older?)"
-        return said
+        message = complaint_of(measured)
+        if message and "unexpected argument" in message:
+            return f"{message} (Divan lists its benchmarks from 0.1.19 on: is it older?)"
+        return message
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work; raises VanishedError for more iterations than Divan can run."""
@@ -119,8 +119,8 @@ class Divan(StillHarness):
         amount = (f"--sample-count={_SAMPLES}", f"--sample-size={work.loops}")
         # The processor's counter goes on while the system's clock stands still.
         still = work.still and _COUNTER.isdisjoint(arguments_of(launch))
-        asked_for = asked(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
-        return self.timed_by(asked_for, replace(work, still=still))
+        launch_of_benchmark = with_arguments(launch, *arguments, *amount, "--exact", "--", work.name, stdout=True)
+        return self.with_still_clock(launch_of_benchmark, replace(work, still=still))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return the median of its samples; raises LaunchError if it is missing, another benchmark's, or no time."""
@@ -136,7 +136,7 @@ class Divan(StillHarness):
                 f"took {row.median_ns:g} ns an iteration, less than Divan can tell from an empty loop: does the "
                 "compiler remove its body?"
             )
-        return self.told_by([sample_of(work.loops, row.median_ns * work.loops)], work)
+        return self.without_waits([sample_of(work.loops, row.median_ns * work.loops)], work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:
         """Return what its counters say."""
@@ -175,12 +175,12 @@ def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
     return amounts({_COUNTERS[unit]: nearest_whole(rate * row.median_ns / 1e9)})
 
 
-def _row(name: str, found: tuple[str, ...]) -> Row:
+def _row(name: str, columns: tuple[str, ...]) -> Row:
     try:
-        _, _, median, _ = (float(found[place]) * _UNITS[found[place + 1]] for place in range(0, 8, 2))
+        _, _, median, _ = (float(columns[column]) * _UNITS[columns[column + 1]] for column in range(0, 8, 2))
     except ValueError as error:
-        raise LaunchError(f"gave {shown(name)} a time that is no number: {shown(' '.join(found))}") from error
-    return Row(name, median, int(found[8]), int(found[9]))
+        raise LaunchError(f"gave {shown(name)} a time that is no number: {shown(' '.join(columns))}") from error
+    return Row(name, median, int(columns[8]), int(columns[9]))
 
 
 def only_row(rows: list[Row], printed: str, name: str) -> Row:

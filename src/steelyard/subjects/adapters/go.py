@@ -17,7 +17,6 @@ from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
     arguments_of,
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -31,6 +30,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     were_asked_for,
+    with_arguments,
 )
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Go(Harness):
                 "-test.bench is steelyard's to give: choose with --benchmark, or leave out with -test.skip"
             )
         return replace(
-            asked(launch, stdout=True),
+            with_arguments(launch, stdout=True),
             program=b"/bin/sh",
             argv=(b"sh", b"-c", _LIST.encode(), b"sh", launch.program, *launch.argv[1:]),
         )
@@ -127,13 +127,13 @@ class Go(Harness):
         """Return what it said by b.Fatal or b.Error, or why it panicked, rather than the end of a stack trace."""
         failed = _FAILED.search(end_of_stdout(measured))
         panic = PANIC.search(end_of_stderr(measured))
-        said = " ".join(failed[1].split()) if failed else panic[0] if panic else None
-        return said and f"says: {said[:MOST_CHARACTERS]}"
+        message = " ".join(failed[1].split()) if failed else panic[0] if panic else None
+        return message and f"says: {message[:MOST_CHARACTERS]}"
 
     def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:
         """Return the launch with fewer iterations a sample; None if the user says how many processors Go may use."""
-        given = [*launch.env, *launch.argv[1:]]
-        if any(_PROCESSORS.match(word) and not _ONE_PROCESSOR.fullmatch(word) for word in given):
+        words_given = [*launch.env, *launch.argv[1:]]
+        if any(_PROCESSORS.match(word) and not _ONE_PROCESSOR.fullmatch(word) for word in words_given):
             return None
         # With one iteration Go would take the time of its first try, which comes before all others.
         few, part = _START_LOOPS, max(_START_LOOPS, work.loops // _PART_OF_LOOPS)
@@ -146,7 +146,7 @@ class Go(Harness):
         With more, the garbage collections before each sample, which use all of them, take varying amounts of time.
         """
         pattern = "/".join(f"^{escaped(element, _META)}$" for element in work.name.split("/"))
-        return asked(
+        return with_arguments(
             launch,
             *("-test.run", "^$", "-test.bench", pattern),
             *("-test.skip", f"{pattern}/"),  # X/a would also run X/a/b, which is another benchmark
@@ -157,18 +157,18 @@ class Go(Harness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return all samples that the launch took; raises LaunchError for anything else."""
-        found = results_in(printed_by(measured))
-        if not found:
+        results = results_in(printed_by(measured))
+        if not results:
             raise LaunchError(
                 f"gave no result of {shown(work.name)}: did it skip itself (b.Skip), hide its "
                 'time (b.ReportMetric(0, "ns/op")), or end its process?'
             )
         # It was selected by its whole name, so what follows that is the number of processors, which Go adds.
-        own = re.compile(re.escape(work.name) + _PROCS)
-        check_only((work.name if own.fullmatch(result.name) else result.name for result in found), work.name)
-        if len({result.name for result in found}) > 1:
+        own_name = re.compile(re.escape(work.name) + _PROCS)
+        check_only((work.name if own_name.fullmatch(result.name) else result.name for result in results), work.name)
+        if len({result.name for result in results}) > 1:
             raise LaunchError("ran with several numbers of processors: give -test.cpu just one")
-        return check_count(tuple(_sample(result, work) for result in found), work.samples)
+        return check_count(tuple(_sample(result, work) for result in results), work.samples)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what b.SetBytes says."""
@@ -177,8 +177,8 @@ class Go(Harness):
 
 def processed_in(results: Iterable[GoResult]) -> dict[str, float]:
     """Return the bytes of an iteration, a whole number, computed from rates that are printed with two decimals."""
-    told = [result.values[_RATE] * result.values[_TIME] / 1e3 for result in results if _RATE in result.values]
-    return amounts({"bytes": nearest_whole(median(told))}) if told else {}
+    amounts_told = [result.values[_RATE] * result.values[_TIME] / 1e3 for result in results if _RATE in result.values]
+    return amounts({"bytes": nearest_whole(median(amounts_told))}) if amounts_told else {}
 
 
 def names_in(text: str) -> list[str]:
@@ -195,26 +195,26 @@ def names_in(text: str) -> list[str]:
         )
     return [
         name
-        for (kind, name, said), (following, _, _) in pairwise(parts)
-        if kind == _RUN and (_has_result(name, said) or (following == _END and not _has_ended(said)))
+        for (kind, name, output), (following, _, _) in pairwise(parts)
+        if kind == _RUN and (_has_result(name, output) or (following == _END and not _has_ended(output)))
     ]
 
 
 def _parts(text: str) -> Iterator[tuple[str, str, str]]:
     """Return (_RUN or _END, name, the text up to the next one) for each part."""
-    found = _PART.split(text)
-    return zip(found[1::3], found[2::3], found[3::3], strict=True)
+    pieces = _PART.split(text)
+    return zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True)
 
 
-def _has_result(name: str, said: str) -> bool:
+def _has_result(name: str, output: str) -> bool:
     """Return whether it gave a result or failed, and so is a benchmark, neither a parent of others nor skipped."""
-    own = re.escape(name) + _PROCS
-    return bool(re.search(rf"{own} *\t *[0-9]+(?:\t|$)|{_MARK}--- FAIL: {own}$", said, re.MULTILINE))
+    result_line = re.escape(name) + _PROCS
+    return bool(re.search(rf"{result_line} *\t *[0-9]+(?:\t|$)|{_MARK}--- FAIL: {result_line}$", output, re.MULTILINE))
 
 
-def _has_ended(said: str) -> bool:
+def _has_ended(output: str) -> bool:
     """Return whether the process ran to its end; else the benchmark that ended it will say why in its own launches."""
-    return f"{_MARK}PASS" in said or f"{_MARK}FAIL" in said
+    return f"{_MARK}PASS" in output or f"{_MARK}FAIL" in output
 
 
 def results_in(text: str) -> list[GoResult]:
@@ -252,8 +252,8 @@ def _timed(line: str) -> tuple[int, dict[str, float]] | None:
     """Return the iterations and values at the end of a line; None if there are none."""
     line = line[-_MOST_TIMED:]
     for start in re.finditer(r"(?<![0-9])[0-9]", line):
-        if (found := _TIMED.fullmatch(line, start.start())) and (values := _values(found[2])):
-            return int(found[1]), values
+        if (match := _TIMED.fullmatch(line, start.start())) and (values := _values(match[2])):
+            return int(match[1]), values
     return None
 
 

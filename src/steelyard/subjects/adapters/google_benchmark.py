@@ -15,7 +15,6 @@ from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     RESULTS_FILE,
     amounts,
-    asked,
     check_count,
     check_name,
     check_only,
@@ -28,6 +27,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -99,7 +99,7 @@ class GoogleBenchmark(StillHarness):
             self._fixes_no_loops()
         arguments = ("--benchmark_list_tests=true", "--benchmark_format=console")
         # All of stderr is kept, as an old version's complaint comes first.
-        return replace(asked(launch, *arguments, env=_PROBE, stdout=True), stderr=MOST_BYTES)
+        return replace(with_arguments(launch, *arguments, env=_PROBE, stdout=True), stderr=MOST_BYTES)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list.
@@ -117,7 +117,7 @@ class GoogleBenchmark(StillHarness):
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
         amount = f"{work.loops}x" if self.fixes_loops and work.loops > 1 else f"{work.loops * _SAMPLE_S:g}"
-        asked_for = asked(
+        launch_of_benchmark = with_arguments(
             launch,
             f"--benchmark_filter=^{escaped(work.name, _SPECIAL)}$",
             f"--benchmark_min_time={amount}",
@@ -126,38 +126,42 @@ class GoogleBenchmark(StillHarness):
             f"--benchmark_out={RESULTS_FILE}",
             "--benchmark_out_format=json",
         )
-        return self.timed_by(asked_for, work)
+        return self.with_still_clock(launch_of_benchmark, work)
 
     def threads(self, work: Work) -> int:
         """Return the number of threads in the name; newer versions add up what each of them took."""
-        found = _THREADS.search(work.name)
-        return int(found[1]) if found else 1
+        match = _THREADS.search(work.name)
+        return int(match[1]) if match else 1
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return all samples that the launch took; raises LaunchError for anything else."""
-        written = results_of(measured)
+        results = results_of(measured)
         # If no benchmark was selected, the file is empty, and stderr says why.
-        found = repetitions_of(written) if written.strip() or b"Failed to match" not in (measured.stderr or b"") else []
-        check_only((one.name for one in found), work.name)
-        if error := next((one.error for one in found if one.error), ""):
+        repetitions = (
+            repetitions_of(results) if results.strip() or b"Failed to match" not in (measured.stderr or b"") else []
+        )
+        check_only((repetition.name for repetition in repetitions), work.name)
+        if error := next((repetition.error for repetition in repetitions if repetition.error), ""):
             raise LaunchError(f"says: {error}")
-        taken = tuple(one.sample for one in found if one.sample)
-        for sample in taken:
+        samples = tuple(repetition.sample for repetition in repetitions if repetition.sample)
+        for sample in samples:
             _check_body(sample)
         # A benchmark whose code sets its number of repetitions takes no other.
-        wanted = found[0].repetitions or work.samples
-        if len(taken) > wanted:
+        expected = repetitions[0].repetitions or work.samples
+        if len(samples) > expected:
             raise SelectionError(
-                f"ran {len(taken) // wanted} benchmarks that are all called {shown(work.name)}: no filter can tell "
+                f"ran {len(samples) // expected} benchmarks that are all called {shown(work.name)}: no filter can tell "
                 "them apart, so give each a name of its own, or leave them out with --benchmark"
             )
-        told = check_count(taken, wanted)
+        checked = check_count(samples, expected)
         # Times that the code itself sets may be of any clock.
-        return told if _has_manual_time(work.name) else self.told_by(told, work)
+        return checked if _has_manual_time(work.name) else self.without_waits(checked, work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what its code says by SetBytesProcessed and SetItemsProcessed."""
-        return next((one.processed for one in repetitions_of(results_of(measured)) if one.processed), {})
+        return next(
+            (repetition.processed for repetition in repetitions_of(results_of(measured)) if repetition.processed), {}
+        )
 
 
 def repetitions_of(text: bytes | str) -> list[Repetition]:
@@ -167,13 +171,13 @@ def repetitions_of(text: bytes | str) -> list[Repetition]:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise LaunchError('wrote JSON that is no report of Google Benchmark: it has no list of "benchmarks"')
     names = {str(entry.get("name")) for entry in entries}
-    found = [_repetition(entry) for entry in entries if _is_repetition(entry, names)]
-    if entries and not found:
+    repetitions = [_repetition(entry) for entry in entries if _is_repetition(entry, names)]
+    if entries and not repetitions:
         raise LaunchError(
             "reports aggregates of its repetitions only, as its code says (ReportAggregatesOnly): without that call "
             "each repetition can be read"
         )
-    return found
+    return repetitions
 
 
 def _is_repetition(entry: dict[str, Any], names: Set[str]) -> bool:

@@ -15,7 +15,6 @@ from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
     arguments_of,
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -29,6 +28,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _CHOSEN = ("-p", "-bm", "-tu")
 _HEAD = "Benchmarks:"
 _MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
-_SAID = (
+_ERROR_MESSAGES = (
     re.compile(r"^[ \t]*Suppressed: (.+)", re.MULTILINE),
     re.compile(r"^Error parsing command line:\s+(.+)", re.MULTILINE),
     re.compile(r"^.*\bERROR: (.+)", re.MULTILINE),
@@ -74,7 +74,7 @@ class Jmh(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks that the user's patterns select, with their parameters."""
-        return asked(launch, "-lp", stdout=True)
+        return with_arguments(launch, "-lp", stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -82,18 +82,18 @@ class Jmh(Harness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return the exception of a benchmark, or what JMH does not understand."""
-        written = end_of_stderr(measured)
-        found = next(filter(None, (pattern.search(written) for pattern in _SAID)), None)
-        return f"says: {found[1].strip()}" if found else None
+        stderr = end_of_stderr(measured)
+        match = next(filter(None, (pattern.search(stderr) for pattern in _ERROR_MESSAGES)), None)
+        return f"says: {match[1].strip()}" if match else None
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that runs one benchmark, in a JVM that JMH forks."""
         arguments = _without_choice(arguments_of(launch))
         benchmark, params = _parts(work.name)
-        given = {_option(argument)[0] for argument in arguments}
-        defaults = itertools.chain.from_iterable(item for item in _DEFAULTS.items() if item[0] not in given)
+        options_given = {_option(argument)[0] for argument in arguments}
+        defaults = itertools.chain.from_iterable(item for item in _DEFAULTS.items() if item[0] not in options_given)
         chosen = itertools.chain.from_iterable(("-p", param) for param in params)
-        return asked(
+        return with_arguments(
             replace(launch, argv=tuple(map(os.fsencode, arguments))),
             *(rf"^\Q{benchmark}\E$", *chosen, *defaults, "-i", str(work.samples)),
             *("-bm", "avgt", "-tu", "ns", "-foe", "true", "-rf", "json", "-rff", RESULTS_FILE),
@@ -145,21 +145,21 @@ def benchmarks_of(text: str) -> list[Listed]:
     if start is None:
         raise LaunchError(f"printed no list of JMH's benchmarks, but {quoted(text)}: is it a jar of JMH benchmarks?")
     # JMH lists a benchmark once for each of its modes, but here all are measured in the same mode.
-    found: dict[str, dict[str, list[str]]] = {}
+    values_by_benchmark: dict[str, dict[str, list[str]]] = {}
     latest = ""
     for line in filter(str.strip, lines[start + 1 :]):
         parameter = _PARAMETER.fullmatch(line)
-        if parameter and found:
-            found[latest][parameter[1]] = parameter[2].split(", ")
+        if parameter and values_by_benchmark:
+            values_by_benchmark[latest][parameter[1]] = parameter[2].split(", ")
         elif line[0].isspace() or " " in line.strip():
             raise LaunchError(f"listed what is no benchmark of JMH: {quoted(line)}")
         else:
             latest = line.strip()
-            found.setdefault(latest, {})
-    for name, values in found.items():
+            values_by_benchmark.setdefault(latest, {})
+    for name, values in values_by_benchmark.items():
         if prod(map(len, values.values())) > _MOST_PRODUCTS:
             raise LaunchError(f"listed {shown(name)} with more than {_MOST_PRODUCTS:,} products of its parameters")
-    products = ((name, params) for name, values in found.items() for params in _products(values))
+    products = ((name, params) for name, values in values_by_benchmark.items() for params in _products(values))
     return [Listed(_name(name, params), params=params) for name, params in products]
 
 
@@ -170,19 +170,19 @@ def _products(values: dict[str, list[str]]) -> Iterator[dict[str, str]]:
 
 def results_in(text: bytes | str) -> list[Result]:
     """Return the results in JMH's JSON; raises LaunchError for anything else."""
-    found = json_of(text, "file of JMH's results")
+    report = json_of(text, "file of JMH's results")
     try:
-        return [_result(one) for one in (found if isinstance(found, list) else [found])]
+        return [_result(result) for result in (report if isinstance(report, list) else [report])]
     except (AttributeError, KeyError, TypeError) as error:
         raise LaunchError(f"wrote JSON that is no file of JMH's results: {quoted(text)}") from error
 
 
-def _result(one: dict[str, Any]) -> Result:
-    metric = one["primaryMetric"]
+def _result(result: dict[str, Any]) -> Result:
+    metric = result["primaryMetric"]
     raw = tuple(itertools.chain.from_iterable(metric["rawData"]))
-    params = {str(key): str(value) for key, value in (one.get("params") or {}).items()}
+    params = {str(key): str(value) for key, value in (result.get("params") or {}).items()}
     forks = max(1, len(metric["rawData"]))
-    return Result(_name(str(one["benchmark"]), params), one["mode"], metric["scoreUnit"], raw, forks)
+    return Result(_name(str(result["benchmark"]), params), result["mode"], metric["scoreUnit"], raw, forks)
 
 
 def _name(benchmark: str, params: dict[str, str]) -> str:
@@ -205,16 +205,16 @@ def _without_choice(arguments: list[str]) -> list[str]:
         if "-jar" in arguments
         else len(arguments)
     )
-    kept, rest = arguments[:start], arguments[start:]
-    while rest:
-        words = [rest.pop(0)]
+    remaining, words_left = arguments[:start], arguments[start:]
+    while words_left:
+        words = [words_left.pop(0)]
         name, value = _option(words[0])
         if not name.startswith("-"):
             continue
-        if rest and value is None and name not in _WITHOUT_VALUE:
-            words.append(rest.pop(0))
-        kept += [] if name in _CHOSEN else words
-    return kept
+        if words_left and value is None and name not in _WITHOUT_VALUE:
+            words.append(words_left.pop(0))
+        remaining += [] if name in _CHOSEN else words
+    return remaining
 
 
 def _option(word: str) -> tuple[str, str | None]:

@@ -14,19 +14,19 @@ from steelyard.subjects.responses import (
     RESULTS_FILE,
     amounts,
     arguments_of,
-    asked,
     check_name,
     check_only,
     checked_list,
     file_holds,
     is_number,
+    parse_integer,
     printed_by,
     quoted,
     results_of,
     sample_of,
     shown,
-    whole,
     whole_loops,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -83,7 +83,7 @@ class Nanobench(StillHarness):
                 f"--harness nanobench: {shown(' '.join(arguments))} has no place for a benchmark's name: write "
                 f"{BENCHMARK} where it goes, as in './bench {BENCHMARK}' (docs/adapters/nanobench.md)"
             )
-        return _asked(launch, "")
+        return _with_nanobench_arguments(launch, "")
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the benchmarks that ran, in their order; raises LaunchError if there are no results.
@@ -94,24 +94,24 @@ class Nanobench(StillHarness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
-        return self.timed_by(_asked(launch, work.name), work)
+        return self.with_still_clock(_with_nanobench_arguments(launch, work.name), work)
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return its epochs; raises LaunchError for anything else."""
-        found = results_from(_rendered(measured))
-        check_only((one.name for one in found), work.name)
-        if len(found) > 1:
-            raise SelectionError(f"ran {shown(work.name)} {len(found)} times: each benchmark needs a name of its own")
-        return self.told_by(found[0].samples, work)
+        results = results_from(_rendered(measured))
+        check_only((result.name for result in results), work.name)
+        if len(results) > 1:
+            raise SelectionError(f"ran {shown(work.name)} {len(results)} times: each benchmark needs a name of its own")
+        return self.without_waits(results[0].samples, work)
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what its code says by `batch` and `unit`."""
         return results_from(_rendered(measured))[0].processed
 
 
-def _asked(launch: LaunchSpec, name: str) -> LaunchSpec:
+def _with_nanobench_arguments(launch: LaunchSpec, name: str) -> LaunchSpec:
     arguments = (argument.replace(RESULTS, RESULTS_FILE).replace(BENCHMARK, name) for argument in arguments_of(launch))
-    return asked(
+    return with_arguments(
         replace(launch, argv=tuple(argument.encode(errors="surrogateescape") for argument in arguments)), stdout=True
     )
 
@@ -126,17 +126,17 @@ def results_from(text: str) -> list[Result]:
 
     Raises LaunchError if there are none.
     """
-    found = [result for report in _reports(text) for result in _results_of(report)]
-    if not found:
+    results = [result for report in _reports(text) for result in _results_of(report)]
+    if not results:
         raise LaunchError(
             "rendered no results of nanobench: render templates::json() to standard output or to the file "
             f"{RESULTS_FILE} (docs/adapters/nanobench.md)"
         )
-    return found
+    return results
 
 
 def _reports(text: str) -> Iterator[Any]:
-    decoder, end = json.JSONDecoder(parse_int=whole), 0
+    decoder, end = json.JSONDecoder(parse_int=parse_integer), 0
     while begins := _BEGINNING.search(text, end):
         try:
             report, end = decoder.raw_decode(text, begins.start())
@@ -148,14 +148,14 @@ def _reports(text: str) -> Iterator[Any]:
 
 
 def _results_of(report: dict[str, Any]) -> Iterator[Result]:
-    for one in report["results"]:
-        if not isinstance(one, dict):
-            raise LaunchError(f"rendered a result that is no object: {shown(one)}")
-        name = check_name(one.get("name"))
-        epochs = one.get("measurements")
+    for result in report["results"]:
+        if not isinstance(result, dict):
+            raise LaunchError(f"rendered a result that is no object: {shown(result)}")
+        name = check_name(result.get("name"))
+        epochs = result.get("measurements")
         if not isinstance(epochs, list) or not epochs or not all(isinstance(epoch, dict) for epoch in epochs):
             raise LaunchError(f"rendered {shown(name)} without its measurements: use templates::json() as it is")
-        yield Result(name, tuple(_sample(epoch) for epoch in epochs), _processed(one))
+        yield Result(name, tuple(_sample(epoch) for epoch in epochs), _processed(result))
 
 
 def _processed(result: dict[str, Any]) -> dict[str, float]:

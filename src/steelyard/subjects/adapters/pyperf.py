@@ -13,7 +13,6 @@ from steelyard.model.errors import LaunchError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     arguments_of,
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -27,6 +26,7 @@ from steelyard.subjects.responses import (
     results_of,
     sample_of,
     shown,
+    with_arguments,
 )
 from steelyard.subjects.still_clock import StillHarness
 
@@ -68,7 +68,7 @@ class Pyperf(StillHarness):
         self._list.unlink(missing_ok=True)
         self._command = _command(launch)
         # To a file, as a worker writes only one benchmark into a pipe.
-        return asked(
+        return with_arguments(
             launch, "--worker", "--loops=1", "--values=1", "--warmups=0", f"--append={self._list}", stdout=True
         )
 
@@ -78,20 +78,22 @@ class Pyperf(StillHarness):
         benchmarks = checked_list(Listed(result.name) for result in results)
         if self._command is not None:
             _tasks.pop(self._command, None)  # so that the latest one is last
-            _tasks[self._command] = {one.name: (task, one.inner_loops) for task, one in enumerate(results)}
+            _tasks[self._command] = {result.name: (task, result.inner_loops) for task, result in enumerate(results)}
         return benchmarks
 
     def complaint(self, measured: Measured) -> str | None:
         """Return what pyperf prints about arguments that it does not accept."""
         lines = end_of_stdout(measured).splitlines()
-        found = next((line for line in lines if line.startswith("ERROR: ")), None)
-        return None if found is None else f"says: {found.removeprefix('ERROR: ')[:300]}"
+        error_line = next((line for line in lines if line.startswith("ERROR: ")), None)
+        return None if error_line is None else f"says: {error_line.removeprefix('ERROR: ')[:300]}"
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that runs one benchmark as a worker."""
         task, inner_loops = _tasks_of(_command(launch), work.name).get(work.name, (_NO_TASK, 1))
         arguments = (f"--worker-task={task}", f"--loops={-(-work.loops // inner_loops)}", f"--values={work.samples}")
-        return self.timed_by(asked(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work)
+        return self.with_still_clock(
+            with_arguments(launch, "--worker", *arguments, "--warmups=0", f"--pipe={_FD}", stdout=True), work
+        )
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return a sample for each value; raises LaunchError for anything else."""
@@ -100,7 +102,7 @@ class Pyperf(StillHarness):
         check_only((result.name for result in results), work.name)
         if len(results) > 1:
             raise LaunchError(f"ran {shown(work.name)} {len(results)} times in one launch")
-        return self.told_by(check_count(results[0].samples(), work.samples), work)
+        return self.without_waits(check_count(results[0].samples(), work.samples), work)
 
     @cached_property
     def _list(self) -> Path:
@@ -145,29 +147,29 @@ def results_in(text: bytes | str) -> list[Result]:
     return results_of_json(json_of(text, "file of pyperf's results"), lambda: text)
 
 
-def results_of_json(found: Any, text: Callable[[], bytes | str]) -> list[Result]:
+def results_of_json(report: Any, text: Callable[[], bytes | str]) -> list[Result]:
     """Return the runs in pyperf's parsed JSON; raises LaunchError, which quotes its `text`, for other JSON."""
     try:
-        return list(_results(found))
+        return list(_results(report))
     except (AttributeError, KeyError, TypeError) as error:
         raise LaunchError(f"wrote JSON that is no file of pyperf's results: {quoted(text())}") from error
 
 
-def _results(found: dict[str, Any]) -> Iterator[Result]:
-    shared = found.get("metadata") or {}
-    for benchmark in found["benchmarks"]:
-        about = {"loops": 1, "inner_loops": 1, "unit": "second", **shared, **(benchmark.get("metadata") or {})}
-        of_all = about["loops"], about["inner_loops"], about["unit"]
+def _results(report: dict[str, Any]) -> Iterator[Result]:
+    shared = report.get("metadata") or {}
+    for benchmark in report["benchmarks"]:
+        metadata = {"loops": 1, "inner_loops": 1, "unit": "second", **shared, **(benchmark.get("metadata") or {})}
+        defaults = metadata["loops"], metadata["inner_loops"], metadata["unit"]
         for run in benchmark["runs"]:
             # Merging both into one dictionary took an eighth of the time of parsing everything, with 20,000 processes.
-            own = run.get("metadata") or {}
-            loops, inner_loops = own.get("loops", of_all[0]), own.get("inner_loops", of_all[1])
+            run_metadata = run.get("metadata") or {}
+            loops, inner_loops = run_metadata.get("loops", defaults[0]), run_metadata.get("inner_loops", defaults[1])
             if type(loops) is not int or type(inner_loops) is not int or loops < 1 or inner_loops < 1:
                 raise LaunchError(
                     f"wrote {shown(loops)} loops and {shown(inner_loops)} inner loops, not integers above 0"
                 )
             values = run.get("values") or []
             values = values if isinstance(values, list | array) else list(values)
-            name = own["name"] if "name" in own else about["name"]
-            unit = own.get("unit", of_all[2])
+            name = run_metadata["name"] if "name" in run_metadata else metadata["name"]
+            unit = run_metadata.get("unit", defaults[2])
             yield Result(str(name), str(unit), loops, inner_loops, values)

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.fixtures import BENCHMARK, tests_take
-from steelyard.subjects.forked import parts_of
+from steelyard.subjects.forked import split_processes
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
-    asked,
     check_only,
     checked_list,
-    in_turn,
     is_number,
     json_of,
     quoted,
     results_of,
     sample_of,
     shown,
+    with_arguments,
+    with_order,
 )
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class PytestBenchmark(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the tests that use the fixture."""
-        return _asked(launch, {})
+        return _with_plugin(launch, {})
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the tests by their node ids, in pytest's order; raises LaunchError for anything else than a list."""
         written = results_of(measured)
-        found = json_of(written, "list of tests")
+        report = json_of(written, "list of tests")
         try:
-            listed = [Listed(one["name"], tuple(one["tags"]), dict(one["params"])) for one in found["benchmarks"]]
+            listed = [Listed(test["name"], tuple(test["tags"]), dict(test["params"])) for test in report["benchmarks"]]
         except (KeyError, TypeError, ValueError) as error:
             raise LaunchError(f"wrote what is no list of tests: {quoted(written)}") from error
         return checked_list(listed)
@@ -79,18 +79,18 @@ class PytestBenchmark(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that runs one test."""
-        asked_for = _asked(launch, _order(work), *_MEASURING, f"--benchmark-json={RESULTS_FILE}")
-        return replace(asked_for, lockstep=bool(work.orders))
+        launch_of_test = _with_plugin(launch, _order(work), *_MEASURING, f"--benchmark-json={RESULTS_FILE}")
+        return replace(launch_of_test, lockstep=bool(work.orders))
 
     def running_each(self, launch: LaunchSpec, works: Sequence[Work]) -> LaunchSpec:
         """Return the launch that loads the tests, and runs each in a process forked from there."""
-        asked_for = _asked(launch, {"each": [_order(work) for work in works]}, *_MEASURING)
-        return replace(asked_for, lockstep=bool(works[0].orders))
+        launch_of_tests = _with_plugin(launch, {"each": [_order(work) for work in works]}, *_MEASURING)
+        return replace(launch_of_tests, lockstep=bool(works[0].orders))
 
     def apart(self, measured: Measured, works: Sequence[Work]) -> list[Measured]:
         """Return what each of them measured; raises LaunchError for anything else."""
         lines = [json_of(line, "line of results") for line in results_of(measured).splitlines()]
-        return parts_of(measured, lines, len(works))
+        return split_processes(measured, lines, len(works))
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return a sample for each round; raises LaunchError for anything else."""
@@ -125,7 +125,7 @@ class Result:
 
 def _sample(iterations: Any, seconds: Any, cpu_ns: Any = None, delay_ns: Any = None, order: Any = None) -> Sample:
     ns = seconds * iterations * 1e9 if is_number(seconds) and type(iterations) is int else seconds
-    return in_turn(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
+    return with_order(sample_of(iterations, ns, cpu_ns=cpu_ns, delay_ns=delay_ns), order)
 
 
 def _order(work: Work) -> dict[str, Any]:
@@ -135,20 +135,22 @@ def _order(work: Work) -> dict[str, Any]:
 
 def results_in(text: bytes | str) -> list[Result]:
     """Return the tests in pytest-benchmark's JSON with data (--benchmark-json); raises LaunchError for other text."""
-    found = json_of(text, "file of pytest-benchmark's results")
+    report = json_of(text, "file of pytest-benchmark's results")
     try:
-        told = found.get("steelyard", ())
-        scheduled = tuple((cpu_ns, delay_ns, *order[:1]) for cpu_ns, delay_ns, *order in told)
+        schedules = report.get("steelyard", ())
+        scheduled = tuple((cpu_ns, delay_ns, *order[:1]) for cpu_ns, delay_ns, *order in schedules)
         return [
-            Result(str(one["fullname"]), one["stats"]["iterations"], tuple(one["stats"]["data"]), scheduled)
-            for one in found["benchmarks"]
+            Result(str(entry["fullname"]), entry["stats"]["iterations"], tuple(entry["stats"]["data"]), scheduled)
+            for entry in report["benchmarks"]
         ]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise LaunchError(f"wrote JSON without pytest-benchmark's data: {quoted(text)}") from error
 
 
-def _asked(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> LaunchSpec:
-    given = next((one[len(b"PYTHONPATH=") :] for one in launch.env if one.startswith(b"PYTHONPATH=")), b"")
-    path = os.pathsep.join(filter(None, (os.fsdecode(given), str(_PLUGIN))))
+def _with_plugin(launch: LaunchSpec, order: dict[str, Any], *arguments: str) -> LaunchSpec:
+    python_path = next(
+        (variable[len(b"PYTHONPATH=") :] for variable in launch.env if variable.startswith(b"PYTHONPATH=")), b""
+    )
+    path = os.pathsep.join(filter(None, (os.fsdecode(python_path), str(_PLUGIN))))
     env = {"PYTHONPATH": path, _ORDER: json.dumps(order)}
-    return asked(launch, "-p", "steelyard_in_pytest", *arguments, env=env)
+    return with_arguments(launch, "-p", "steelyard_in_pytest", *arguments, env=env)

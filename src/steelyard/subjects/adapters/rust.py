@@ -28,13 +28,13 @@ _REFUSAL = re.compile(r"^error: (.+)$", re.MULTILINE)
 
 def listed_in(text: str) -> list[Listed]:
     """Return the benchmarks of a list in libtest's terse format; raises LaunchError if there is only something else."""
-    found = [match[1] for line in text.splitlines() if (match := _LISTED.fullmatch(line))]
-    if text.strip() and not found:
+    names = [match[1] for line in text.splitlines() if (match := _LISTED.fullmatch(line))]
+    if text.strip() and not names:
         raise LaunchError(
             f"did not list its benchmarks as --format terse asks for: {quoted(text)}: is it the right harness, and has "
             "it benchmarks that are not filtered out?"
         )
-    return checked_list(map(Listed, found))
+    return checked_list(map(Listed, names))
 
 
 def check_built(launch: LaunchSpec) -> None:
@@ -48,8 +48,8 @@ def check_built(launch: LaunchSpec) -> None:
 
 def lacking(launch: LaunchSpec, *options: str) -> list[str]:
     """Return the options that the user's command does not set itself, as clap refuses repeated ones."""
-    given = {argument.partition("=")[0] for argument in arguments_of(launch)[1:]}
-    return [option for option in options if option.partition("=")[0] not in given]
+    options_given = {argument.partition("=")[0] for argument in arguments_of(launch)[1:]}
+    return [option for option in options if option.partition("=")[0] not in options_given]
 
 
 def complaint_of(measured: Measured) -> str | None:

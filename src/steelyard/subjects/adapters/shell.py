@@ -56,10 +56,10 @@ def printed_ns(text: str) -> float:
     last = text.rstrip().rpartition("\n")[2].strip()
     if not last:
         raise LaunchError(f"printed nothing: {_RULE}")
-    found = _TIME.fullmatch(last)
-    if not found:
+    match = _TIME.fullmatch(last)
+    if not match:
         raise LaunchError(f"printed {quoted(last)} as its last line: {_RULE}")
-    number, exponent, unit = found.groups()
+    number, exponent, unit = match.groups()
     return float(f"{number}{exponent or ''}") * _NS[unit or "s"]
 
 

@@ -11,7 +11,6 @@ from steelyard.model.errors import LaunchError
 from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
-    asked,
     check_count,
     check_only,
     checked_list,
@@ -21,6 +20,7 @@ from steelyard.subjects.responses import (
     sample_of,
     shown,
     were_asked_for,
+    with_arguments,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Swift(Harness):
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks."""
-        return asked(launch, "--list", env=_ENVIRONMENT, stdout=True)
+        return with_arguments(launch, "--list", env=_ENVIRONMENT, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
@@ -72,7 +72,7 @@ class Swift(Harness):
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
-        return asked(
+        return with_arguments(
             launch,
             work.name,
             f"--num-iters={work.loops}",
@@ -84,11 +84,11 @@ class Swift(Harness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return all samples that the launch took; raises LaunchError for anything else."""
-        found = results_in(printed_by(measured))
-        check_only((result.name for result in found), work.name)
-        if len(found) > 1:
+        results = results_in(printed_by(measured))
+        check_only((result.name for result in results), work.name)
+        if len(results) > 1:
             raise LaunchError(f"ran {shown(work.name)} more than once")
-        (result,) = found
+        (result,) = results
         if result.loops != work.loops:
             raise LaunchError(f"ran {count(result.loops, 'iteration')} a sample where {were_asked_for(work.loops)}")
         return check_count(tuple(_sample(text, work) for text in result.samples_us), work.samples)
@@ -103,10 +103,10 @@ def listed_in(text: str) -> Iterator[Listed]:
     if head not in _HEADS:
         raise LaunchError(f"wrote no list of Swift's benchmarks, but {quoted(text)}: is it Benchmark_O, or a like one?")
     for line in lines:
-        found = _LISTED.fullmatch(line) if line.endswith("]") else None
-        if not found:
+        match = _LISTED.fullmatch(line) if line.endswith("]") else None
+        if not match:
             raise LaunchError(f"lists {quoted(line)}: a line has to be a number, a name, and tags in brackets")
-        yield Listed(found[1], tuple(tag.strip() for tag in found[2].split(",") if tag.strip()))
+        yield Listed(match[1], tuple(tag.strip() for tag in match[2].split(",") if tag.strip()))
 
 
 def results_in(text: str) -> list[SwiftResult]:

@@ -38,7 +38,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundBenchmark:
     """One benchmark of a file; `values` are unchecked, as in the file, one list per process.
 
     `error` is what went wrong with it, according to the tool.
@@ -59,7 +59,7 @@ class Found:
 class Contents:
     """All of a file: its benchmarks, and what it says about the tool and the machine."""
 
-    found: list[Found]
+    benchmarks: list[FoundBenchmark]
     version: str = ""
     measured: str = ""
     machine: dict[str, str] = field(default_factory=dict)
@@ -98,13 +98,13 @@ def grouped(items: Iterable[_Item], name: Callable[[_Item], str]) -> dict[str, l
 
 def entries(opened: Opened, key: str) -> list[dict[str, Any]]:
     """Return the objects in a list of the file's JSON; none if there is no such list."""
-    found = opened.json.get(key) if isinstance(opened.json, dict) else None
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    listed = opened.json.get(key) if isinstance(opened.json, dict) else None
+    return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
 
 
-def facts(**told: Any) -> dict[str, str]:
+def facts(**values: Any) -> dict[str, str]:
     """Return what a file says about the machine, or a benchmark's parameters, without values that it does not tell."""
-    return {text(name): text(value) for name, value in told.items() if text(name) and text(value)}
+    return {text(name): text(value) for name, value in values.items() if text(name) and text(value)}
 
 
 def text(value: Any) -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, text
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, text
 
 SAMPLES, ABOUT = "sample.json", "benchmark.json"
 
@@ -23,15 +23,15 @@ def files_of(path: Path) -> list[Path]:
             return []
         from steelyard.subjects.adapters.criterion import latest_in
 
-        direct = [folder / SAMPLES for folder in (path, path / "new") if (folder / SAMPLES).is_file()]
-        found = direct[:1] or latest_in(path, SAMPLES)
+        sample_files = [folder / SAMPLES for folder in (path, path / "new") if (folder / SAMPLES).is_file()]
+        found_files = sample_files[:1] or latest_in(path, SAMPLES)
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror or error}; check the path and its permissions"
         ) from error
-    if not found:
+    if not found_files:
         raise UsageError(f"cannot import {path}: the folder has no new/{SAMPLES} in it, which criterion would write")
-    return found
+    return found_files
 
 
 def _recognises(opened: Opened) -> bool:
@@ -41,18 +41,18 @@ def _recognises(opened: Opened) -> bool:
 def _read(opened: Opened) -> Contents:
     if not opened.parts:
         raise LaunchError(f"wrote no {SAMPLES} of that name: give its folder, or all of target/criterion")
-    return Contents([_found(samples, about) for samples, about in opened.parts])
+    return Contents([_benchmark(samples, about) for samples, about in opened.parts])
 
 
-def _found(samples_json: str, about: str) -> Found:
+def _benchmark(samples_json: str, about: str) -> FoundBenchmark:
     from steelyard.subjects.adapters.criterion import processed_in, samples_in, title_in
 
     samples = samples_in(samples_json)
     title = title_in(about)  # cut if it is long
-    facts = json.loads(about)
-    value = text(facts.get("value_str"))
-    return Found(
-        text(facts.get("full_id")) or title,
+    description = json.loads(about)
+    value = text(description.get("value_str"))
+    return FoundBenchmark(
+        text(description.get("full_id")) or title,
         "ns",
         [[sample.ns / sample.loops for sample in samples]],
         params={"value": value} if value else {},

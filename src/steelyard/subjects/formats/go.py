@@ -10,7 +10,7 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import PROCESSOR
 from steelyard.model.kept import Finding
 from steelyard.subjects.adapters.go import PANIC, GoResult, processed_in, results_in, untimed_in
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts, grouped
 from steelyard.subjects.responses import quoted
 
 _TIME = "ns/op"
@@ -46,17 +46,27 @@ def _recognises(opened: Opened) -> bool:
 
 
 def _read(opened: Opened) -> Contents:
-    _check_whole(opened.text)
+    _check_complete(opened.text)
     processes = list(_processes(opened.text))
-    told = grouped(
-        ((one.named(result.name), one, result) for one in processes for result in results_in(one.text)), _name
+    results_by_name = grouped(
+        ((process.named(result.name), process, result) for process in processes for result in results_in(process.text)),
+        _name,
     )
-    failed = {one.named(name) for one in processes for name in _FAILED.findall(one.text)}
-    found = [_found(name, [(id(one), result) for _, one, result in group], failed) for name, group in told.items()]
-    found += [Found(name, _TIME, [], error="it says FAIL") for name in sorted(failed - told.keys())]
-    untimed = {one.named(name) for one in processes for name in untimed_in(one.text)} - told.keys() - failed
-    found += [Found(name, _TIME, [], error=_UNTIMED) for name in sorted(untimed)]
-    return Contents(found, machine=_machine(processes), findings=_cut(processes))
+    failed = {process.named(name) for process in processes for name in _FAILED.findall(process.text)}
+    benchmarks = [
+        _benchmark(name, [(id(process), result) for _, process, result in group], failed)
+        for name, group in results_by_name.items()
+    ]
+    benchmarks += [
+        FoundBenchmark(name, _TIME, [], error="it says FAIL") for name in sorted(failed - results_by_name.keys())
+    ]
+    untimed = (
+        {process.named(name) for process in processes for name in untimed_in(process.text)}
+        - results_by_name.keys()
+        - failed
+    )
+    benchmarks += [FoundBenchmark(name, _TIME, [], error=_UNTIMED) for name in sorted(untimed)]
+    return Contents(benchmarks, machine=_machine(processes), findings=_cut_findings(processes))
 
 
 def _name(named: tuple[str, _Process, GoResult]) -> str:
@@ -82,7 +92,7 @@ def _processes(text: str) -> Iterator[_Process]:
         yield current
 
 
-def _check_whole(text: str) -> None:
+def _check_complete(text: str) -> None:
     if panic := PANIC.search(text):
         raise LaunchError(f"ended before its time: {panic[0][:_MOST_CHARACTERS]}")
     last = text[text.rfind("\n") + 1 :]
@@ -90,19 +100,19 @@ def _check_whole(text: str) -> None:
         raise LaunchError(f"wrote a last line that was cut: {quoted(last)}")
 
 
-def _found(name: str, results: list[tuple[int, GoResult]], failed: set[str]) -> Found:
+def _benchmark(name: str, results: list[tuple[int, GoResult]], failed: set[str]) -> FoundBenchmark:
     values = [
-        [result.values[_TIME] for _, result in group] for group in grouped(results, lambda one: str(one[0])).values()
+        [result.values[_TIME] for _, result in group] for group in grouped(results, lambda pair: str(pair[0])).values()
     ]
     seconds = sum(result.loops * result.values[_TIME] for _, result in results) / 1e9
     processed = processed_in(result for _, result in results)
-    return Found(
+    return FoundBenchmark(
         name, _TIME, values, seconds=seconds, error="it says FAIL" if name in failed else "", processed=processed
     )
 
 
 def _machine(processes: list[_Process]) -> dict[str, str]:
-    processors = list(dict.fromkeys(one.keys["cpu"] for one in processes if "cpu" in one.keys))
+    processors = list(dict.fromkeys(process.keys["cpu"] for process in processes if "cpu" in process.keys))
     if len(processors) > 1:
         raise LaunchError(
             f"was run on different machines ({', '.join(processors[:2])}): import each one's results alone"
@@ -112,8 +122,8 @@ def _machine(processes: list[_Process]) -> dict[str, str]:
     return facts(system=system, **{PROCESSOR: keys.get("cpu")})
 
 
-def _cut(processes: list[_Process]) -> list[Finding]:
-    if all(one.has_ended or not (one.says_what_it_is or _RESULT.search(one.text)) for one in processes):
+def _cut_findings(processes: list[_Process]) -> list[Finding]:
+    if all(process.has_ended or not (process.says_what_it_is or _RESULT.search(process.text)) for process in processes):
         return []
     message = "no PASS stands at the end of some benchmarks: it is not told whether they are all there"
     return [Finding(code="no-end", message=message)]

@@ -8,7 +8,7 @@ from typing import Any
 from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
 from steelyard.report.figures import count
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts
 from steelyard.subjects.responses import shown
 
 
@@ -19,19 +19,19 @@ def _recognises(opened: Opened) -> bool:
 
 def _read(opened: Opened) -> Contents:
     results = entries(opened, "results")
-    if not results or any("command" not in one for one in results):
+    if not results or any("command" not in result for result in results):
         raise LaunchError('wrote JSON that is no export of hyperfine: it has no list of "results" with commands')
-    found = [_found(one) for one in results]
-    return Contents(found, findings=[finding for one in results for finding in _failures(one)])
+    benchmarks = [_benchmark(result) for result in results]
+    return Contents(benchmarks, findings=[finding for result in results for finding in _failures(result)])
 
 
-def _found(one: dict[str, Any]) -> Found:
-    command, times = str(one["command"]), one.get("times")
-    params = facts(**(one.get("parameters") or {}))
+def _benchmark(result: dict[str, Any]) -> FoundBenchmark:
+    command, times = str(result["command"]), result.get("times")
+    params = facts(**(result.get("parameters") or {}))
     if not isinstance(times, list):
         raise LaunchError(f"wrote of {shown(command)} a mean, and not the times of its launches")
-    error = "a launch was ended by a signal" if None in (one.get("exit_codes") or ()) else ""
-    return Found(
+    error = "a launch was ended by a signal" if None in (result.get("exit_codes") or ()) else ""
+    return FoundBenchmark(
         _name(command, params), "s", [[time] for time in times], params=params, seconds=_sum(times), error=error
     )
 
@@ -47,10 +47,12 @@ def _sum(times: list[Any]) -> float | None:
     return sum(times) if all(isinstance(time, int | float) for time in times) else None
 
 
-def _failures(one: dict[str, Any]) -> Iterator[Finding]:
-    failed = sum(code not in (0, None) for code in one.get("exit_codes") or ())
+def _failures(result: dict[str, Any]) -> Iterator[Finding]:
+    failed = sum(code not in (0, None) for code in result.get("exit_codes") or ())
     if failed:
-        message = f"{count(failed, 'launch')} of {shown(one['command'])} failed, and hyperfine was told to ignore that"
+        message = (
+            f"{count(failed, 'launch')} of {shown(result['command'])} failed, and hyperfine was told to ignore that"
+        )
         yield Finding(code="failed", message=message, remedy="look at what the command does before you trust its time")
 
 

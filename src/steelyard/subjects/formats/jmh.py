@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from steelyard.subjects.adapters.jmh import Result, results_in
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, text
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts, text
 
 _PLAIN, _THROUGHPUT = "avgt", "thrpt"
 _TIME = re.compile(r"([0-9]+) (ns|us|ms|s|m|min|hr)")
@@ -25,18 +25,18 @@ def _recognises(opened: Opened) -> bool:
 
 def _read(opened: Opened) -> Contents:
     # JMH's sampling mode keeps a histogram instead; the file's other benchmarks can be imported all the same.
-    kept = [{**one, "primaryMetric": {"rawData": [], **one["primaryMetric"]}} for one in opened.json]
-    first = kept[0] if kept else {}
+    entries = [{**entry, "primaryMetric": {"rawData": [], **entry["primaryMetric"]}} for entry in opened.json]
+    first = entries[0] if entries else {}
     return Contents(
-        [_found(*both) for both in zip(results_in(json.dumps(kept)), kept, strict=True)],
+        [_benchmark(*pair) for pair in zip(results_in(json.dumps(entries)), entries, strict=True)],
         version=text(first.get("jmhVersion")),
         machine=facts(jdk=first.get("jdkVersion"), vm=first.get("vmName"), **{"vm version": first.get("vmVersion")}),
     )
 
 
-def _found(result: Result, entry: dict[str, Any]) -> Found:
+def _benchmark(result: Result, entry: dict[str, Any]) -> FoundBenchmark:
     forks = [list(fork) for fork in entry["primaryMetric"]["rawData"]]
-    return Found(
+    return FoundBenchmark(
         # A benchmark may be measured in several modes.
         result.name if result.mode == _PLAIN else f"{result.name} [{result.mode}]",
         result.unit,

@@ -20,14 +20,14 @@ from steelyard.measure.native import READER
 from steelyard.measure.scratch import opened
 from steelyard.model.collector import without_collection
 from steelyard.model.file_bytes import MOST_LISTS, MOST_TEXTS, MOST_VALUES, is_too_large
-from steelyard.model.samples import FLOATS, parted
+from steelyard.model.samples import FLOATS, split_samples
 
 # Starting the program takes 2 ms.
 _FEWEST_BYTES = 4 << 20
-_BEGINS: Final = (b"{", b"[")
+_FIRST_BYTES: Final = (b"{", b"[")
 _COUNTS: Final = "Q"
 _DIGEST_BYTES, _NUMBER_BYTES = 32, 8
-_AT_ONCE = 1 << 18
+_BUFFER_BYTES = 1 << 18
 # With Linux's 64 KiB both processes wait for each other so often that it costs another 10 ms in 150.
 _PIPE_BYTES = 1 << 20
 
@@ -46,51 +46,51 @@ class Packed(NamedTuple):
 def read_packed(path: Path) -> Packed | None:
     """Return the contents of a large JSON file; None for any other file, or one that the program refuses."""
     try:
-        with opened(path) as found:
-            file = found.fileno()
+        with opened(path) as handle:
+            file = handle.fileno()
             size = os.fstat(file).st_size
             is_large = size >= _FEWEST_BYTES and not is_too_large(size)
-            return _told_of(file) if is_large and os.pread(file, 1, 0) in _BEGINS else None
+            return _run_reader(file) if is_large and os.pread(file, 1, 0) in _FIRST_BYTES else None
     except (OSError, EOFError, pickle.UnpicklingError):
         return None
 
 
-def _told_of(file: int) -> Packed:
-    answer, theirs = os.pipe()
+def _run_reader(file: int) -> Packed:
+    reading_end, writing_end = os.pipe()
     with suppress(OSError):  # the system refuses larger pipes to a user who has many
-        fcntl(answer, F_SETPIPE_SZ, _PIPE_BYTES)
-    with os.fdopen(answer, "rb", _AT_ONCE) as told:
+        fcntl(reading_end, F_SETPIPE_SZ, _PIPE_BYTES)
+    with os.fdopen(reading_end, "rb", _BUFFER_BYTES) as output:
         try:
             words = [str(READER), str(MOST_VALUES), str(MOST_LISTS), str(MOST_TEXTS)]
-            places = [
+            file_actions = [
                 (os.POSIX_SPAWN_DUP2, file, 0),
-                (os.POSIX_SPAWN_DUP2, theirs, 1),
+                (os.POSIX_SPAWN_DUP2, writing_end, 1),
                 (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
             ]
-            reader = os.posix_spawn(READER, words, {}, file_actions=places)
+            reader = os.posix_spawn(READER, words, {}, file_actions=file_actions)
         finally:
-            os.close(theirs)
+            os.close(writing_end)
         try:
-            return _read(told)
+            return _read(output)
         finally:
-            told.close()  # else the program could wait for us to read on
+            output.close()  # else the program could wait for us to read on
             os.waitpid(reader, 0)
 
 
-def _read(told: BinaryIO) -> Packed:
+def _read(output: BinaryIO) -> Packed:
     """Read what the program writes (`native/read`); raises EOFError if that ends too soon."""
-    digest = _exactly(told, _DIGEST_BYTES).hex()
-    lists, length, rest_bytes = array(_COUNTS, _exactly(told, 3 * _NUMBER_BYTES))
-    pickled = _exactly(told, length)
-    rest = _exactly(told, rest_bytes)
-    lengths = array(_COUNTS, _exactly(told, _NUMBER_BYTES * lists))
+    digest = _read_exactly(output, _DIGEST_BYTES).hex()
+    lists, length, rest_bytes = array(_COUNTS, _read_exactly(output, 3 * _NUMBER_BYTES))
+    pickled = _read_exactly(output, length)
+    rest = _read_exactly(output, rest_bytes)
+    lengths = array(_COUNTS, _read_exactly(output, _NUMBER_BYTES * lists))
     numbers = array(FLOATS, bytes(_NUMBER_BYTES)) * sum(lengths)
-    if told.readinto(numbers) < _NUMBER_BYTES * len(numbers):  # type: ignore[attr-defined] # of any that is buffered
+    if output.readinto(numbers) < _NUMBER_BYTES * len(numbers):  # type: ignore[attr-defined] # of any that is buffered
         raise EOFError
     # From a file without `peek` it would read each of its operations by a call of its own, in twice the time.
-    file = io.BufferedReader(io.BytesIO(pickled), _AT_ONCE)
+    file = io.BufferedReader(io.BytesIO(pickled), _BUFFER_BYTES)
     with without_collection():
-        return Packed(_Plain(file, buffers=parted(numbers, lengths)).load(), digest, rest)
+        return Packed(_Plain(file, buffers=split_samples(numbers, lengths)).load(), digest, rest)
 
 
 class _Plain(pickle.Unpickler):
@@ -101,7 +101,7 @@ class _Plain(pickle.Unpickler):
         raise EOFError(f"{module}.{name} is no data")
 
 
-def _exactly(told: BinaryIO, length: int) -> bytes:
-    if len(found := told.read(length)) < length:
+def _read_exactly(output: BinaryIO, length: int) -> bytes:
+    if len(data := output.read(length)) < length:
         raise EOFError
-    return found
+    return data

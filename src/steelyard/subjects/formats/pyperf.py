@@ -12,9 +12,9 @@ import numpy as np
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES, PROCESSOR
-from steelyard.model.samples import joined
+from steelyard.model.samples import concatenated
 from steelyard.subjects.adapters.pyperf import Result, results_of_json
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, entries, facts, grouped, text
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, grouped, text
 from steelyard.subjects.responses import json_of, shown
 
 _UNITS = {"second": "s", "byte": "B", "integer": "count"}
@@ -27,16 +27,16 @@ def _recognises(opened: Opened) -> bool:
 
 
 def _read(opened: Opened) -> Contents:
-    found = json_of(opened.text, "file of pyperf's results") if opened.json is None else opened.json
-    results = results_of_json(found, lambda: opened.text)
+    report = json_of(opened.text, "file of pyperf's results") if opened.json is None else opened.json
+    results = results_of_json(report, lambda: opened.text)
     shared = opened.json.get("metadata") or {}
-    benchmarks = [{**shared, **(one.get("metadata") or {})} for one in opened.json["benchmarks"]]
+    benchmarks = [{**shared, **(benchmark.get("metadata") or {})} for benchmark in opened.json["benchmarks"]]
     _check_names(benchmarks)
     first = benchmarks[0] if benchmarks else {}
     return Contents(
-        [_found(name, runs) for name, runs in grouped(results, lambda result: result.name).items()],
+        [_benchmark(name, runs) for name, runs in grouped(results, lambda result: result.name).items()],
         version=text(first.get("perf_version")),
-        measured=_begun(opened.json["benchmarks"]),
+        measured=_start_date(opened.json["benchmarks"]),
         machine=facts(
             host=first.get("hostname"),
             system=first.get("platform"),
@@ -47,32 +47,34 @@ def _read(opened: Opened) -> Contents:
     )
 
 
-def _without_values(found: dict[str, Any]) -> bytes:
-    """Return the file as JSON, with the values of each run replaced by their number; modifies `found`.
+def _without_values(report: dict[str, Any]) -> bytes:
+    """Return the file as JSON, with the values of each run replaced by their number; modifies `report`.
 
     It is formatted as pyperf formats it, and as the reader of large files leaves it.
     """
-    for benchmark in found["benchmarks"]:
+    for benchmark in report["benchmarks"]:
         for run in benchmark["runs"]:
             if values := run.get("values"):
                 run["values"] = len(values)
-    return json.dumps(found, separators=(",", ":")).encode()
+    return json.dumps(report, separators=(",", ":")).encode()
 
 
 def _check_names(benchmarks: list[dict[str, Any]]) -> None:
-    name, count = Counter(str(one.get("name")) for one in benchmarks).most_common(1)[0] if benchmarks else ("", 0)
+    name, count = (
+        Counter(str(benchmark.get("name")) for benchmark in benchmarks).most_common(1)[0] if benchmarks else ("", 0)
+    )
     if count > 1:
         raise LaunchError(f"wrote {shown(name)} twice: each benchmark needs a name of its own")
 
 
-def _found(name: str, results: list[Result]) -> Found:
+def _benchmark(name: str, results: list[Result]) -> FoundBenchmark:
     units = {result.unit for result in results}
     if len(units) > 1 or not units <= _UNITS.keys():
-        told = " and ".join(shown(unit) for unit in sorted(units))
-        raise LaunchError(f"measured {shown(name)} in {told}, where pyperf has one of {', '.join(_UNITS)}")
+        shown_units = " and ".join(shown(unit) for unit in sorted(units))
+        raise LaunchError(f"measured {shown(name)} in {shown_units}, where pyperf has one of {', '.join(_UNITS)}")
     (unit,) = units
     # Runs that only calibrated have no values.
-    return Found(name, _UNITS[unit], [result.values for result in results], seconds=_seconds(results, unit))
+    return FoundBenchmark(name, _UNITS[unit], [result.values for result in results], seconds=_seconds(results, unit))
 
 
 def _seconds(results: list[Result], unit: str) -> float | None:
@@ -86,15 +88,15 @@ def _seconds(results: list[Result], unit: str) -> float | None:
 
 def _total(results: list[Result]) -> float:
     """Return the sum over all results of their loops times their values."""
-    loops, values = [one.loops * one.inner_loops for one in results], [one.values for one in results]
-    if not all(isinstance(one, array) for one in values):
+    loops, values = [result.loops * result.inner_loops for result in results], [result.values for result in results]
+    if not all(isinstance(result, array) for result in values):
         return float(sum(map(mul, loops, map(sum, values))))
-    each = np.repeat(np.array(loops, dtype=np.float64), list(map(len, values)))
-    return float(each @ np.frombuffer(joined(values)))
+    repeated_loops = np.repeat(np.array(loops, dtype=np.float64), list(map(len, values)))
+    return float(repeated_loops @ np.frombuffer(concatenated(values)))
 
 
-def _begun(benchmarks: list[dict[str, Any]]) -> str:
-    dates = (text((run.get("metadata") or {}).get("date")) for one in benchmarks for run in one["runs"])
+def _start_date(benchmarks: list[dict[str, Any]]) -> str:
+    dates = (text((run.get("metadata") or {}).get("date")) for benchmark in benchmarks for run in benchmark["runs"])
     return next(filter(None, dates), "")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pytest_benchmark import Result, results_in
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, facts, text
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts, text
 
 
 def _recognises(opened: Opened) -> bool:
@@ -17,7 +17,7 @@ def _recognises(opened: Opened) -> bool:
 
 def _read(opened: Opened) -> Contents:
     report = opened.json
-    if any("data" not in one["stats"] for one in report["benchmarks"]):
+    if any("data" not in entry["stats"] for entry in report["benchmarks"]):
         raise UsageError(
             f"cannot import {opened.path} as pytest-benchmark: it has statistics alone, and not the rounds they are "
             "of: have pytest write these, by --benchmark-json=FILE or, when it saves, --benchmark-save-data"
@@ -25,7 +25,7 @@ def _read(opened: Opened) -> Contents:
     machine = report.get("machine_info") or {}
     processor = machine.get("cpu") or {}
     return Contents(
-        [_found(*both) for both in zip(results_in(opened.text), report["benchmarks"], strict=True)],
+        [_benchmark(*pair) for pair in zip(results_in(opened.text), report["benchmarks"], strict=True)],
         version=text(report.get("version")),
         measured=text(report.get("datetime")),
         machine=facts(
@@ -37,9 +37,9 @@ def _read(opened: Opened) -> Contents:
     )
 
 
-def _found(result: Result, entry: dict[str, Any]) -> Found:
+def _benchmark(result: Result, entry: dict[str, Any]) -> FoundBenchmark:
     result.samples()  # raises LaunchError for what is no time
-    return Found(
+    return FoundBenchmark(
         result.name,
         "s",
         [list(result.data)],

@@ -12,7 +12,7 @@ from typing import Any
 
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import LaunchError, UsageError
-from steelyard.model.file_bytes import plausible, read_bytes, unpacked
+from steelyard.model.file_bytes import read_bytes, require_plausible, unpacked
 from steelyard.model.files import within_memory
 from steelyard.model.foreign import ForeignFile
 from steelyard.model.json_text import parse_anything
@@ -47,7 +47,7 @@ _Digest = Callable[[], str]
 
 _BEGINNING = 1 << 10
 # Other files of these tools: a pattern for the beginning, and what such a file is and what to give instead.
-_OTHERWISE = {
+_UNREADABLE_FORMATS = {
     r"command,mean,stddev,": "the CSV of hyperfine, without its launches: give what --export-json writes",
     r"\| Command \| Mean \[": "the Markdown of hyperfine, without its launches: give what --export-json writes",
     r'\{"\w+":"[^"\n]*",("\w+":"[^"\n]*",)*"Package":': "the output of go test -json: give it without -json",
@@ -55,7 +55,7 @@ _OTHERWISE = {
     r'"Benchmark","Mode","Threads",': "the CSV of JMH: give what -rf json writes",
 }
 # What a reader raises for JSON of another shape, or for a number that no clock gives.
-_STUMBLES = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+_SHAPE_ERRORS = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
 
 
 def format_named(name: str) -> Format:
@@ -71,22 +71,22 @@ def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Conte
     Raises UsageError for anything else.
     """
     with within_memory(path):
-        return _packed(path, wanted) or _plain(path, wanted)
+        return _contents_of_large_file(path, wanted) or _contents_by_python(path, wanted)
 
 
-def _plain(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[ForeignFile]]:
-    opened, files = _opened(path)
-    chosen = wanted or _recognised(opened)
+def _contents_by_python(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[ForeignFile]]:
+    opened, files = _open(path)
+    chosen = wanted or _recognise(opened)
     return chosen, _read(path, opened, chosen), files
 
 
-def _packed(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[ForeignFile]] | None:
+def _contents_of_large_file(path: Path, wanted: Format | None) -> tuple[Format, Contents, list[ForeignFile]] | None:
     """Return the same for a large file, faster; None for any other, and for one with something wrong."""
     if (found := read_packed(path)) is None:
         return None
     opened = Opened(path, json=found.json, rest=found.rest)
     with suppress(UsageError):
-        chosen = wanted or _recognised(opened)
+        chosen = wanted or _recognise(opened)
         return (chosen, _read(path, opened, chosen), [_file(path, found.digest)]) if chosen.reads_packed else None
     return None
 
@@ -97,50 +97,50 @@ def _read(path: Path, opened: Opened, chosen: Format) -> Contents:
             return chosen.read(opened)
     except LaunchError as error:
         raise UsageError(f"cannot import {path} as {chosen.name}: the program {error}") from error
-    except _STUMBLES as error:
+    except _SHAPE_ERRORS as error:
         raise UsageError(
             f"cannot import {path} as {chosen.name}: it has other fields than {chosen.tool} writes "
             f"({type(error).__name__}: {str(error)[:80]})"
         ) from error
 
 
-def _opened(path: Path) -> tuple[Opened, list[ForeignFile]]:
+def _open(path: Path) -> tuple[Opened, list[ForeignFile]]:
     if folders := files_of(path):
-        read = [(_data(file), _data(file.with_name(ABOUT))[0]) for file in folders]
-        parts = tuple((decoded(data), decoded(about)) for (data, _), about in read)
-        files = [_file(file, digest()) for file, ((_, digest), _) in zip(folders, read, strict=True)]
+        data_by_folder = [(_data(file), _data(file.with_name(ABOUT))[0]) for file in folders]
+        parts = tuple((decoded(data), decoded(about)) for (data, _), about in data_by_folder)
+        files = [_file(file, digest()) for file, ((_, digest), _) in zip(folders, data_by_folder, strict=True)]
         return Opened(path, parts=parts), files
     data, digest = _data(path)
-    found = _json(path, data)
-    return Opened(path, data, found), [_file(path, digest())]
+    parsed = _json(path, data)
+    return Opened(path, data, parsed), [_file(path, digest())]
 
 
 def _data(path: Path) -> tuple[bytes, _Digest]:
     data = read_bytes(path)
-    digest = _digest(data)
-    data = plausible(path, unpacked(path, data))
+    digest = _start_digest(data)
+    data = require_plausible(path, unpacked(path, data))
     if not data.strip():
         raise UsageError(f"cannot import {path}: it is empty")
     return data, digest
 
 
-def _digest(data: bytes) -> _Digest:
+def _start_digest(data: bytes) -> _Digest:
     """Return a function that returns the SHA-256 of data, computed on another processor while they are parsed."""
     import hashlib  # not for large files: `packed` computes theirs, and loading OpenSSL takes 3 ms
 
-    found = hashlib.sha256()
-    beside = Thread(target=found.update, args=(data,), daemon=True)
+    sha256 = hashlib.sha256()
+    thread = Thread(target=sha256.update, args=(data,), daemon=True)
     try:
-        beside.start()
+        thread.start()
     except RuntimeError:  # no more threads can be started
-        found.update(data)
-        return found.hexdigest
+        sha256.update(data)
+        return sha256.hexdigest
 
-    def told() -> str:
-        beside.join()
-        return found.hexdigest()
+    def result() -> str:
+        thread.join()
+        return sha256.hexdigest()
 
-    return told
+    return result
 
 
 def _file(path: Path, digest: str) -> ForeignFile:
@@ -149,25 +149,25 @@ def _file(path: Path, digest: str) -> ForeignFile:
 
 def _json(path: Path, data: bytes) -> Any:
     beginning = decoded(data[:_BEGINNING]).lstrip() or decoded(data).lstrip()
-    for begins, what in _OTHERWISE.items():
-        if re.match(begins, beginning):
-            raise UsageError(f"cannot import {path}: it is {what}")
+    for pattern, description in _UNREADABLE_FORMATS.items():
+        if re.match(pattern, beginning):
+            raise UsageError(f"cannot import {path}: it is {description}")
     if not beginning.startswith(("{", "[")):
         return None
     try:
         return parse_anything(data, decoded)
     except (ValueError, RecursionError) as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UsageError(f"cannot import {path}: it is cut, or no JSON at all ({said[:120]})") from error
+        message = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UsageError(f"cannot import {path}: it is cut, or no JSON at all ({message[:120]})") from error
 
 
-def _recognised(opened: Opened) -> Format:
+def _recognise(opened: Opened) -> Format:
     if isinstance(opened.json, dict) and str(opened.json.get("format")).partition("-")[0] == "steelyard":
         raise UsageError(f"{opened.path} is steelyard's own: steelyard show or steelyard report has it as it is")
-    found = next((one for one in FORMATS.values() if one.recognises(opened)), None)
-    if found is None:
+    recognised = next((candidate for candidate in FORMATS.values() if candidate.recognises(opened)), None)
+    if recognised is None:
         raise UsageError(
             f"cannot import {opened.path}: it is in none of the formats {', '.join(FORMATS)}, but begins "
             f"{quoted(opened.text.lstrip())}; if it is one, give --format"
         )
-    return found
+    return recognised

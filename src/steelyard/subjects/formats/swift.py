@@ -6,7 +6,7 @@ import re
 
 from steelyard.model.errors import LaunchError
 from steelyard.subjects.adapters.swift import SwiftResult, results_in
-from steelyard.subjects.formats.contents import Contents, Format, Found, Opened, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, grouped
 
 _BEGIN = "--- DATA ---"
 _RUNNING = re.compile(r"^Running \S", re.MULTILINE)
@@ -27,7 +27,7 @@ def _read(opened: Opened) -> Contents:
         if not _END.search(text):
             raise LaunchError("did not come to its end, or its log was cut: the line of the totals is missing")
     results = [result for text in processes for result in _results(text)]
-    return Contents([_found(name, group) for name, group in grouped(results, lambda result: result.name).items()])
+    return Contents([_benchmark(name, group) for name, group in grouped(results, lambda result: result.name).items()])
 
 
 def _results(text: str) -> list[SwiftResult]:
@@ -38,11 +38,11 @@ def _results(text: str) -> list[SwiftResult]:
     return results
 
 
-def _found(name: str, results: list[SwiftResult]) -> Found:
+def _benchmark(name: str, results: list[SwiftResult]) -> FoundBenchmark:
     values = [[float(us) for us in result.samples_us] for result in results]
     micros = sum(result.loops * sum(samples) for result, samples in zip(results, values, strict=True))
     error = "" if all(values) else "it has no samples"
-    return Found(name, "us", values, seconds=micros / 1e6, error=error)
+    return FoundBenchmark(name, "us", values, seconds=micros / 1e6, error=error)
 
 
 SWIFT = Format("swift", "Benchmark_O", _recognises, _read)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from steelyard.subjects.projects.found import relative, text_of
+from steelyard.subjects.projects.discovery import relative, text_of
 
 LISTS = "CMakeLists.txt"
 _OUTPUT = "CMAKE_RUNTIME_OUTPUT_DIRECTORY"

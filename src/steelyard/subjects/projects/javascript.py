@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.found import Found, FoundTarget, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, text_of
 
 # How to install, by the lock file; the first that exists counts.
 _INSTALLERS = {
@@ -22,9 +22,10 @@ _DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies")
 _MEASURING = re.compile(r"(?:bench|benchmark|perf)(?:$|[:_-])")
 # A single node command, as launches have no shell to understand more.
 _NODE = re.compile(r"node( [\w@%+=:,./-]+)+")
+_NO_TARGET = "package.json names no program, and no script bench, benchmark or perf that is one node command"
 
 
-def javascript(folder: Path) -> Found | None:
+def javascript(folder: Path) -> FoundProject | None:
     """Return the scripts of a package.json that measure, or else its programs; None without a readable one."""
     try:
         package = json.loads(text_of(folder / "package.json"))
@@ -33,7 +34,7 @@ def javascript(folder: Path) -> Found | None:
     if not isinstance(package, dict):
         return None
     targets = [*_measuring(_table(package, "scripts"))] or [*_programs(package)]
-    return Found("JavaScript", _build(package, folder), targets)
+    return FoundProject("JavaScript", _build(package, folder), targets, not_driven=None if targets else _NO_TARGET)
 
 
 def _measuring(scripts: Mapping[str, Any]) -> Iterator[FoundTarget]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.subjects.projects.found import Found, FoundTarget, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, text_of
 
 _LONGEST, _LONGEST_VALUE = 200_000, 10_000
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)?([\w.-]+)[ \t]*(\+|::?|\?)?=(.*)$")
@@ -36,7 +36,7 @@ class _Rule:
     recipe: str
 
 
-def make(folder: Path) -> Found | None:
+def make(folder: Path) -> FoundProject | None:
     """Return the programs that a Makefile builds; None without one."""
     path = next((folder / name for name in ("GNUmakefile", "makefile", "Makefile") if (folder / name).is_file()), None)
     if path is None:
@@ -46,7 +46,7 @@ def make(folder: Path) -> Found | None:
     build = f"make {' '.join(names)}".rstrip()
     if len(names) > 1:
         build = _CHOSEN.format(names=" ".join(names), makefile=path.name)
-    return Found("a Makefile", build, targets)
+    return FoundProject("a Makefile", build, targets)
 
 
 def _rules(makefile: str) -> list[_Rule]:

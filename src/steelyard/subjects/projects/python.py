@@ -6,44 +6,64 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.found import Found, FoundTarget, files_named, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, text_of
 
 # A file has to match all patterns of a tuple, at the beginning of a line, so that another file's text within a string
 # is not taken for its own.
 _FIXTURE = r"^\s*(?:async )?def test\w*\([^)]*\b{}\b"
 _BENCH = (r"^\s*(?:import|from) steelyard\b", r"^\s*@(?:[\w.]+\.)?bench\b")
+_IMPORTED = re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE)
 _PYPERF = (r"^\s*(?:import|from) pyperf\b", r"^[^#'\"\n]*\bRunner\(")
 
 
-def python(folder: Path, search_path: str | None) -> list[Found]:
+def python(folder: Path, search_path: str | None) -> list[FoundProject]:
     """Return what Python's harnesses measure in a folder, one entry for each; nothing without benchmarks."""
     files = [*files_named(folder, ".py")]
     tests = [path for path in files if path.name.startswith(("test_", "bench"))]
     suites = [path for path in files if path.name.startswith("bench_")]
     scripts = [path for path in files if not path.name.startswith("test_")]
     run = "python" if shutil.which("python", path=search_path) else "python3"
-    sources = ["PYTHONPATH=src"] if (folder / "src").is_dir() else []
 
     def target(name: str, paths: Sequence[Path], module: str, harness: str) -> FoundTarget:
         words = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in paths)
-        return FoundTarget(name, f"{run} {module}{words}", harness, sources)
+        return FoundTarget(name, f"{run} {module}{words}", harness, _sources(folder, [] if module else paths))
 
-    found = list[tuple[str, str, list[FoundTarget]]]()  # its name, the packages that it needs, and what is weighed
-    if using := _with(tests, _FIXTURE.format("benchmark")):
-        targets = [target("benchmarks", using, "-m pytest ", "pytest-benchmark")]
-        found.append(("pytest-benchmark", "pytest-benchmark", targets))
-    if using := _with(suites, *_BENCH):
-        paths = _folder_of(using, suites, folder)
-        found.append(("@bench", "steelyard", [target("benchmarks", paths, "-m steelyard.harness ", "protocol")]))
-    if using := _with(tests, _FIXTURE.format("weigh")):
-        found.append(("pytest with weigh", "pytest steelyard", [target("tests", using, "-m pytest ", "protocol")]))
-    if using := _with(scripts, *_PYPERF):
-        found.append(("pyperf", "pyperf", [target(path.stem, [path], "", "pyperf") for path in using]))
-    comments = _comments([*dict.fromkeys(package for _, needed, _ in found for package in needed.split())])
-    return [Found(what, None, targets, () if place else comments) for place, (what, _, targets) in enumerate(found)]
+    kinds = list[tuple[str, str, list[FoundTarget]]]()  # its name, the packages that it needs, and what is weighed
+    if matching := _files_matching(tests, _FIXTURE.format("benchmark")):
+        targets = [target("benchmarks", matching, "-m pytest ", "pytest-benchmark")]
+        kinds.append(("pytest-benchmark", "pytest-benchmark", targets))
+    if matching := _files_matching(suites, *_BENCH):
+        paths = _common_folder(matching, suites, folder)
+        kinds.append(("@bench", "steelyard", [target("benchmarks", paths, "-m steelyard.harness ", "protocol")]))
+    if matching := _files_matching(tests, _FIXTURE.format("weigh")):
+        kinds.append(("pytest with weigh", "pytest steelyard", [target("tests", matching, "-m pytest ", "protocol")]))
+    if matching := _files_matching(scripts, *_PYPERF):
+        named = zip(matching, _names(matching), strict=True)
+        kinds.append(("pyperf", "pyperf", [target(name, [path], "", "pyperf") for path, name in named]))
+    comments = _comments([*dict.fromkeys(package for _, needed, _ in kinds for package in needed.split())])
+    return [
+        FoundProject(name_of_kind, None, targets, () if index else comments)
+        for index, (name_of_kind, _, targets) in enumerate(kinds)
+    ]
+
+
+def _sources(folder: Path, scripts: Sequence[Path]) -> Sequence[str]:
+    """Return what has each revision import its own modules; a script, unlike `-m`, looks in its own folder alone."""
+    if (folder / "src").is_dir():
+        return ["PYTHONPATH=src"]
+    own = {name for script in scripts if script.parent != folder for name in _IMPORTED.findall(text_of(script))}
+    is_here = any((folder / name / "__init__.py").is_file() or (folder / f"{name}.py").is_file() for name in own)
+    return ["PYTHONPATH=."] if is_here else []
+
+
+def _names(scripts: Sequence[Path]) -> Iterator[str]:
+    """Yield a name for each script: its own, or that of its folder where scripts in many folders have the same."""
+    own = Counter(path.stem for path in scripts)
+    yield from (path.stem if own[path.stem] == 1 else path.parent.name for path in scripts)
 
 
 def _comments(packages: Sequence[str]) -> Sequence[str]:
@@ -55,7 +75,7 @@ def _comments(packages: Sequence[str]) -> Sequence[str]:
     )
 
 
-def _with(paths: Sequence[Path], *patterns: str) -> list[Path]:
+def _files_matching(paths: Sequence[Path], *patterns: str) -> list[Path]:
     return [path for path in paths if _has(text_of(path), patterns)]
 
 
@@ -63,8 +83,8 @@ def _has(text: str, patterns: Sequence[str]) -> bool:
     return all(re.search(pattern, text, re.MULTILINE) for pattern in patterns)
 
 
-def _folder_of(using: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:
+def _common_folder(files: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:
     """Return the folder that contains these files and no other suites; else the files themselves."""
-    common = Path(os.path.commonpath([path.parent for path in using]))
-    is_theirs = {path for path in suites if path.is_relative_to(common)} == {*using}
-    return [common] if is_theirs and common != folder else using
+    common_folder = Path(os.path.commonpath([path.parent for path in files]))
+    has_no_others = {path for path in suites if path.is_relative_to(common_folder)} == {*files}
+    return [common_folder] if has_no_others and common_folder != folder else files

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.found import Found, FoundTarget, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, relative, text_of
 
 # A crate of benchmarks, as a source that uses it names it, and the harness that drives it.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
@@ -79,7 +79,7 @@ class _Bench:
         return f"[ ! -f {shlex.quote(self.source)} ] || {line}"
 
 
-def cargo(folder: Path) -> Found | None:
+def cargo(folder: Path) -> FoundProject | None:
     """Return what Cargo builds in a folder; None without a readable Cargo.toml."""
     manifest = _manifest(folder)
     if manifest is None:
@@ -88,7 +88,7 @@ def cargo(folder: Path) -> Found | None:
     for member in _members(folder, manifest):
         benches += _benches(folder, member, _manifest(member) or {})
     if benches:
-        return Found(
+        return FoundProject(
             f"Cargo with {' and '.join(dict.fromkeys(one.crate for one in benches))}",
             _build(benches),
             [one.target(benches) for one in benches],
@@ -101,7 +101,7 @@ def cargo(folder: Path) -> Found | None:
         build += "" if is_whole else " --workspace"
         of_each = (_programs(one, _manifest(one) or {}) for one in _members(folder, manifest, usual=True))
         programs = [*dict.fromkeys(chain.from_iterable(of_each))]
-    return Found(
+    return FoundProject(
         "Cargo",
         build if programs else "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.cmake import cmake
-from steelyard.subjects.projects.found import Found, FoundTarget
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget
+from steelyard.subjects.projects.go_and_java import go, gradle, maven
 from steelyard.subjects.projects.javascript import javascript
 from steelyard.subjects.projects.makefile import make
-from steelyard.subjects.projects.others import go, gradle, maven
 from steelyard.subjects.projects.python import python
 from steelyard.subjects.projects.rust import cargo
 
@@ -35,10 +36,10 @@ margin = "1%"               # the smallest change that matters; less is `same`
 # [gate]
 # max-slower = ["5%"]
 """
-_WORK = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
-_OF_PYTHON = ("pyproject.toml", "setup.py")
+_WORK_COMMENT = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
+_PYTHON_PROJECT_FILES = ("pyproject.toml", "setup.py")
 # Begins a build of several lines, so that any failure ends it.
-_WHOLE = "set -e\n"
+_STOP_AT_FAILURE = "set -e\n"
 _NO_BUILD = """\
 [build]
 # command = "make"
@@ -51,51 +52,57 @@ command = "./program input"
 """
 
 
-def found_in(folder: Path, environment: Mapping[str, str]) -> list[Found]:
+def found_in(folder: Path, environment: Mapping[str, str]) -> list[FoundProject]:
     """Return what could be weighed in a folder: all benchmarks, or else the programs of the first way of building."""
     pythons = python(folder, environment.get("PATH"))
     kinds = [cargo(folder), cmake(folder), go(folder), *pythons, maven(folder), gradle(folder)]
-    found = [one for one in kinds if one is not None]
-    driven = [one for one in found if any(target.harness for target in one.targets)]
+    projects = [project for project in kinds if project is not None]
+    with_harness = [project for project in projects if any(target.harness for target in project.targets)]
     # A package.json is often there only for tools.
-    plain = [one for one in (make(folder), javascript(folder)) if one is not None]
-    plain.sort(key=lambda one: not one.targets)
-    if not any(one.targets for one in plain) and any((folder / name).is_file() for name in _OF_PYTHON):
-        plain = [Found("Python", None, [])]  # a Makefile next to it is for the developers' chores, not a build
-    return driven or [*found, *plain][:1]
+    plain = [project for project in (make(folder), javascript(folder)) if project is not None]
+    plain.sort(key=lambda project: not project.targets)
+    if not any(project.targets for project in plain) and any(
+        (folder / name).is_file() for name in _PYTHON_PROJECT_FILES
+    ):
+        plain = [FoundProject("Python", None, [])]  # a Makefile next to it is for the developers' chores, not a build
+    return with_harness or [*projects, *plain][:1]
 
 
-def project_text(found: Sequence[Found]) -> str:
+def project_text(projects: Sequence[FoundProject]) -> str:
     """Return the text of a project's file for what was found."""
-    if not any(one.targets for one in found):
-        build = "".join(f"{line}\n" for line in _build(found)) if any(one.build for one in found) else _NO_BUILD
+    if not any(project.targets for project in projects):
+        build = (
+            "".join(f"{line}\n" for line in _build(projects))
+            if any(project.build for project in projects)
+            else _NO_BUILD
+        )
         return f"{_HEAD}\n{build}\n{_NO_TARGET}\n{_TAIL}"
-    targets = [target for one in found for target in one.targets]
-    parts = ["\n".join(_target(target, name)) for target, name in zip(targets, names_of(found), strict=True)]
-    return "\n\n".join([_HEAD.rstrip(), "\n".join(_build(found)), *parts, _TAIL])
+    targets = [target for project in projects for target in project.targets]
+    parts = ["\n".join(_target(target, name)) for target, name in zip(targets, names_of(projects), strict=True)]
+    return "\n\n".join([_HEAD.rstrip(), "\n".join(_build(projects)), *parts, _TAIL])
 
 
-def names_of(found: Sequence[Found]) -> Iterator[str]:
+def names_of(projects: Sequence[FoundProject]) -> Iterator[str]:
     """Yield the name of each target, with as much added as makes it unique."""
-    ways = [
-        (target.name, f"{target.name} ({one.what})", target.command.removeprefix("./"))
-        for one in found
-        for target in one.targets
+    candidates = [
+        (target.name, f"{target.name} ({project.what})", target.command.removeprefix("./"))
+        for project in projects
+        for target in project.targets
     ]
-    taken = [name for way in ways for name in dict.fromkeys(way)]
-    for way in ways:
-        yield next((name for name in way if taken.count(name) == 1), way[-1])
+    taken = Counter(name for names in candidates for name in dict.fromkeys(names))
+    for names in candidates:
+        yield next((name for name in names if taken[name] == 1), names[-1])
 
 
-def _build(found: Sequence[Found]) -> Iterator[str]:
+def _build(projects: Sequence[FoundProject]) -> Iterator[str]:
     yield "[build]"
-    commands = [one.build for one in found if one.build]
+    commands = [project.build for project in projects if project.build]
     yield "# Run by /bin/sh in the folder of each revision; what was built before is kept, and not built again."
-    for one in found:
-        yield from (f"# {line}".rstrip() for line in one.comments)
+    for project in projects:
+        yield from (f"# {line}".rstrip() for line in project.comments)
     if commands:
         command = "\n".join(commands)
-        yield f"command = {_quoted(command if command.isprintable() else _WHOLE + command)}"
+        yield f"command = {_quoted(command if command.isprintable() else _STOP_AT_FAILURE + command)}"
         yield '# timeout = "30m"'
         yield '# environment = ["CFLAGS=-O2"]   # NAME=VALUE to set, NAME to pass on, beside what compilers read'
 
@@ -104,7 +111,7 @@ def _target(target: FoundTarget, name: str) -> Iterator[str]:
     yield "[[target]]"
     yield f"name = {_quoted(name)}"
     if target.harness is None:
-        yield _WORK
+        yield _WORK_COMMENT
     yield f"command = {_quoted(target.command)}"
     if target.environment:
         yield f"environment = [{', '.join(map(_quoted, target.environment))}]"

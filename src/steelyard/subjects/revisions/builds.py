@@ -19,13 +19,15 @@ from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.measure.tools import Command, Ended, run_all
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.project_file import accepted_in
 from steelyard.model.subject import RevisionFacts
-from steelyard.report.endings import how_it_ended_badly
+from steelyard.report.endings import how_status_failed
 from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.command import LAYOUT_PLACE
+from steelyard.subjects.responses import without_colours
 from steelyard.subjects.revisions.cache import Cache, Entry, Facts, remove, size_of
-from steelyard.subjects.revisions.checkout import NotBuiltError, Places, brought, check_out
+from steelyard.subjects.revisions.checkout import NotBuiltError, Places, check_out, checkout_inputs
 from steelyard.subjects.revisions.git import Git, Repository
 from steelyard.subjects.revisions.revision import Revision
 from steelyard.subjects.revisions.toolchain import build_environment, fingerprint, shared_folders
@@ -39,9 +41,9 @@ _TAIL_BYTES = 16 << 10
 _LONGEST_LINE = 200
 _NOUN = "build"
 # Both sides; with many layouts no more either, as each build may itself use all processors.
-_MOST_AT_ONCE = 2
+_MOST_BUILDS_AT_ONCE = 2
 _LEAST_FREE_BYTES = 64 << 10
-_ROOM = "steelyard cache --clear, or set XDG_CACHE_HOME"
+_ROOM_REMEDY = "steelyard cache --clear, or set XDG_CACHE_HOME"
 # Other processes may remove an entry between its completion and its use, but hardly twice.
 _MOST_TRIES = 3
 
@@ -106,6 +108,7 @@ class Built:
             tree=self.revision.tree,
             build=self.recipe.written,
             layout=self.recipe.layout,
+            accepted=accepted_in(self.folder),
         )
 
 
@@ -127,20 +130,22 @@ def built(
     UsageError for one that cannot be built, MeasurementError if there is no room, InterruptedBeforeStart.
     """
     for job in jobs:
-        _check_apart(job.recipe)
+        _refuse_shared_folders(job.recipe)
     cache.open()
     builder = _Builder(repository, cache, watch, source)
-    found = {revision: brought(repository, revision) for revision in dict.fromkeys(job.revision for job in jobs)}
-    keys = [builder.key(job, found[job.revision]) for job in jobs]
-    of_keys = dict(zip(keys, jobs, strict=True))
+    inputs = {
+        revision: checkout_inputs(repository, revision) for revision in dict.fromkeys(job.revision for job in jobs)
+    }
+    keys = [builder.key(job, inputs[job.revision]) for job in jobs]
+    jobs_by_key = dict(zip(keys, jobs, strict=True))
     with ExitStack() as holding:
-        entries, made = builder.entries(of_keys, holding)
-        if made:
+        entries, built_keys = builder.entries(jobs_by_key, holding)
+        if built_keys:
             cache.bound()
-        yield [_built(job, entries[key], repository) for key, job in zip(keys, jobs, strict=True)]
+        yield [_built_from_entry(job, entries[key], repository) for key, job in zip(keys, jobs, strict=True)]
 
 
-def _check_apart(recipe: Recipe) -> None:
+def _refuse_shared_folders(recipe: Recipe) -> None:
     if shared := shared_folders(recipe.environment):
         raise UsageError(
             f"{shared[0]}={recipe.environment[shared[0]]} is one folder for all builds, where cargo takes the program "
@@ -157,57 +162,57 @@ class _Builder:
     watch: Watch
     source: Mapping[str, str]
 
-    def key(self, job: Job, brought: Sequence[str]) -> str:
+    def key(self, job: Job, inputs: Sequence[str]) -> str:
         """Return the key of an entry, a hash of everything that would make another build.
 
-        That includes what is `brought` into the checkout, to which the tree only points: submodules and files of LFS
-        may be here one day. It includes the cache's own place, as compilers write it into what they make. The keys of
+        That includes the checkout's `inputs`, to which the tree only points: submodules and files of LFS may be here
+        one day. It includes the cache's own place, as compilers write it into what they make. The keys of
         several layouts differ only in the number at the end.
         """
         recipe = job.recipe
-        made_with = [] if recipe.command is None else fingerprint(self.source, recipe.environment, recipe.command)
-        place = [str(self.cache.folder), str(self.repository.directory)]
+        toolchain = [] if recipe.command is None else fingerprint(self.source, recipe.environment, recipe.command)
+        places = [str(self.cache.folder), str(self.repository.directory)]
         is_one_of_several = recipe.layout is not None
-        parts = [_VERSION, *place, job.revision.tree, brought, recipe.command, is_one_of_several, made_with]
+        parts = [_VERSION, *places, job.revision.tree, inputs, recipe.command, is_one_of_several, toolchain]
         key = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]
         return f"{key}-{recipe.layout}" if is_one_of_several else key
 
     def entries(self, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], set[str]]:
         """Return every entry, complete and held by `holding`, and the keys of those that had to be built."""
-        made: set[str] = set()
+        built_keys: set[str] = set()
         for _ in range(_MOST_TRIES):
-            with ExitStack() as trying:
-                entries = {key: self._held(key, jobs[key], trying) for key in sorted(jobs)}
+            with ExitStack() as attempt:
+                entries = {key: self._acquire(key, jobs[key], attempt) for key in sorted(jobs)}
                 missing = {key: (job, entries[key]) for key, job in jobs.items() if entries[key].facts() is None}
                 self._make(missing)
-                made.update(missing)
+                built_keys.update(missing)
                 if all(entry.share() for entry in entries.values()):
                     for entry in entries.values():
                         entry.note_use()
-                    holding.enter_context(trying.pop_all())
-                    return entries, made
+                    holding.enter_context(attempt.pop_all())
+                    return entries, built_keys
         raise MeasurementError(
             f"builds are removed from {self.cache.folder} as soon as they are made: what else clears it?"
         )
 
-    def _held(self, key: str, job: Job, trying: ExitStack) -> Entry:
+    def _acquire(self, key: str, job: Job, attempt: ExitStack) -> Entry:
         """Return an entry, which is shared with others if it is complete and else held exclusively.
 
         Every process takes several entries in the order of their keys, so that there is no deadlock.
         """
-        said = f"waiting for another steelyard, which has the build of {job.revision.label}"
+        message = f"waiting for another steelyard, which has the build of {job.revision.label}"
 
         def waiting() -> None:
-            self.watch(Progress(said, 0, None, allowance=said, noun=_NOUN))
+            self.watch(Progress(message, 0, None, allowance=message, noun=_NOUN))
 
         while True:
-            for alone in (False, True):
-                with ExitStack() as one:
-                    entry = one.enter_context(self.cache.held(key, alone=alone, waiting=waiting))
+            for exclusive in (False, True):
+                with ExitStack() as hold:
+                    entry = hold.enter_context(self.cache.held(key, exclusive=exclusive, waiting=waiting))
                     # A process that completed it meanwhile is about to share it, and may wait for us to let go of it
                     # while it holds other entries.
-                    if entry.share() if entry.facts() is not None else alone:
-                        trying.enter_context(one.pop_all())
+                    if entry.share() if entry.facts() is not None else exclusive:
+                        attempt.enter_context(hold.pop_all())
                         return entry
 
     def _make(self, missing: Mapping[str, tuple[Job, Entry]]) -> None:
@@ -216,12 +221,12 @@ class _Builder:
         try:
             notes = [self._check_out(job, entry, len(waiting)) for job, entry in waiting]
             self._announce([job for job, _ in waiting])
-            for done in range(0, len(waiting), _MOST_AT_ONCE):
-                some = slice(done, done + _MOST_AT_ONCE)
-                self._build(waiting[some], notes[some], done, len(waiting))
+            for done in range(0, len(waiting), _MOST_BUILDS_AT_ONCE):
+                batch = slice(done, done + _MOST_BUILDS_AT_ONCE)
+                self._build(waiting[batch], notes[batch], done, len(waiting))
         except OSError as error:
             place = error.filename or self.cache.folder  # there is no name if the disk fills up in the middle of a file
-            room = f"; {_ROOM}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+            room = f"; {_ROOM_REMEDY}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
             raise MeasurementError(f"nothing can be built in {place}: {error.strerror}{room}") from error
         finally:
             for _, entry in waiting:
@@ -234,26 +239,26 @@ class _Builder:
         layouts = Counter(job.revision.label for job in jobs)
         for job in {job.revision.label: job for job in jobs}.values():
             if (command := job.recipe.command) is not None:
-                several = f" in {many} layouts" if (many := layouts[job.revision.label]) > 1 else ""
+                suffix = f" in {count} layouts" if (count := layouts[job.revision.label]) > 1 else ""
                 # A command of several lines comes from a file, and has been shown already.
-                told = "" if "\n" in command.strip() else f": {one_line(command)}"
-                said = f"building {job.revision.label}{several}{told}"
-                self.watch(Progress(said, 0, len(jobs), allowance=said, noun=_NOUN))
+                shown_command = "" if "\n" in command.strip() else f": {one_line(command)}"
+                message = f"building {job.revision.label}{suffix}{shown_command}"
+                self.watch(Progress(message, 0, len(jobs), allowance=message, noun=_NOUN))
 
-    def _check_out(self, job: Job, entry: Entry, of: int) -> list[str]:
+    def _check_out(self, job: Job, entry: Entry, total: int) -> list[str]:
         """Put a revision's files into their place; return what the user should know about them."""
         entry.begin()
-        self.watch(Progress(f"checking out {job.revision.label}", 0, of, noun=_NOUN))
+        self.watch(Progress(f"checking out {job.revision.label}", 0, total, noun=_NOUN))
         notes = check_out(self.repository, job.revision, Places(entry.files, entry.git))
         self._check_directory(job, entry)
         return notes
 
-    def _build(self, some: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int) -> None:
+    def _build(self, batch: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, total: int) -> None:
         """Build some side by side, and keep those that succeed even if another one fails."""
-        failures = self._failures(some, notes, done, of)
-        for (job, entry), failure, known in zip(some, failures, notes, strict=True):
+        failures = self._failures(batch, notes, done, total)
+        for (job, entry), failure, checkout_notes in zip(batch, failures, notes, strict=True):
             if failure is None:
-                entry.complete(self._facts(job, entry, known))
+                entry.complete(self._facts(job, entry, checkout_notes))
         for failure in failures:
             if isinstance(failure, NotBuiltError):
                 raise failure
@@ -269,18 +274,18 @@ class _Builder:
             )
 
     def _failures(
-        self, missing: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, of: int
+        self, missing: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, total: int
     ) -> list[NotBuiltError | Literal["cut short"] | None]:
         """Run builds side by side and return how each failed; the first failure cuts the others short."""
         if all(job.recipe.written is None for job, _ in missing):
             return [None] * len(missing)
         job, _ = missing[0]
-        self.watch(Progress(f"building {job.revision.label}", done, of, noun=_NOUN))
+        self.watch(Progress(f"building {job.revision.label}", done, total, noun=_NOUN))
         with ExitStack() as leaving:
             commands = [self._command(job, entry, leaving) for job, entry in missing]
             ends = run_all(commands, is_tidied=True)
-        each = zip(missing, ends, notes, strict=True)
-        return [_failure(job, entry, ended, known) for (job, entry), ended, known in each]
+        builds = zip(missing, ends, notes, strict=True)
+        return [_failure(job, entry, ended, checkout_notes) for (job, entry), ended, checkout_notes in builds]
 
     def _command(self, job: Job, entry: Entry, leaving: ExitStack) -> Command:
         # A compiler that is killed leaves temporary files, which are removed with this folder.
@@ -316,18 +321,18 @@ def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotB
     elif ended.status is None:
         return "cut short"
     else:
-        how = how_it_ended_badly(ended.status)
+        how = how_status_failed(ended.status)
     if how is None:
         return None
     if _is_full(entry.folder):  # the log may have had no room left to say so
-        how += f", as its disk is full ({_ROOM})"
+        how += f", as its disk is full ({_ROOM_REMEDY})"
     command = (job.recipe.written or "").strip()
-    what = "its command" if "\n" in command else one_line(command)  # a script was shown, and would hide the message
-    told = [f"{job.revision.label} does not build: {what} {how}; its log is {entry.log}", *notes]
+    shown = "its command" if "\n" in command else one_line(command)  # a script was shown, and would hide the message
+    sentences = [f"{job.revision.label} does not build: {shown} {how}; its log is {entry.log}", *notes]
     if job.recipe.may_be_new:  # it may have failed because there are no benchmarks yet
-        told.append("if it has no benchmarks yet, let the command end well without them (steelyard docs ci)")
+        sentences.append("if it has no benchmarks yet, let the command end well without them (steelyard docs ci)")
     return NotBuiltError(
-        "; ".join(told),
+        "; ".join(sentences),
         tail(entry.log),
     )
 
@@ -337,18 +342,24 @@ def _is_full(folder: Path) -> bool:
 
 
 def tail(log: Path) -> tuple[str, ...]:
-    """Return the last lines of a log, each cut if it is too long."""
+    """Return the last lines of a log without colours; of one that is too long its beginning and its end."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
-            lines = file.read().decode(errors="replace").rstrip().splitlines()
+            lines = without_colours(file.read().decode(errors="replace")).rstrip().splitlines()
     except OSError:
         return ()
     shown = (line.expandtabs() for line in lines[-_TAIL_LINES:])
-    return tuple(line[:_LONGEST_LINE] for line in shown)
+    return tuple(_cut(line) for line in shown)
 
 
-def _built(job: Job, entry: Entry, repository: Repository) -> Built:
+def _cut(line: str) -> str:
+    # What a tool says last is often the cause.
+    part = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else f"{line[:part]} ... {line[-part:]}"
+
+
+def _built_from_entry(job: Job, entry: Entry, repository: Repository) -> Built:
     facts = entry.facts()
     return Built(
         job.revision,
@@ -358,10 +369,10 @@ def _built(job: Job, entry: Entry, repository: Repository) -> Built:
         entry.log,
         facts.notes if facts else (),
         (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
-        partial(_tracked, repository.git.within(entry.files)),
+        partial(_tracked_files, repository.git.within(entry.files)),
     )
 
 
-def _tracked(git: Git) -> frozenset[str] | None:
-    told = git.answer("ls-files", "--stage", "-z")
-    return None if told is None else frozenset(filter(None, told.split("\0")))
+def _tracked_files(git: Git) -> frozenset[str] | None:
+    listing = git.answer("ls-files", "--stage", "-z")
+    return None if listing is None else frozenset(filter(None, listing.split("\0")))

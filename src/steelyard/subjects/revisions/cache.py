@@ -27,11 +27,11 @@ from steelyard.model.parts import Record
 from steelyard.model.writing import write_atomically
 
 USUAL_BYTES = 10 << 30
-_GONE = ".gone-"
+_REMOVED_PREFIX = ".gone-"
 _LIMIT = "max-size"
 _FILES, _FACTS = "tree", "facts.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of steelyard: https://bford.info/cachedir/\n"
-_BLOCK = 512  # what st_blocks counts, whatever the disk's blocks are
+_BLOCK_BYTES = 512  # what st_blocks counts, whatever the disk's blocks are
 
 
 class Facts(Record):
@@ -106,7 +106,7 @@ class Entry:
     def share(self) -> bool:
         """Share the lock with others; return whether the entry is still there, as nobody holds it for a moment."""
         fcntl.flock(self._handle, fcntl.LOCK_SH)
-        return _is_at(self._handle, self.folder / "lock") and self.facts() is not None
+        return _is_same_file(self._handle, self.folder / "lock") and self.facts() is not None
 
     def note_use(self) -> None:
         """Make it the most recently used one."""
@@ -147,8 +147,8 @@ class Cache:
             tag = self.folder / "CACHEDIR.TAG"
             if not tag.exists():
                 tag.write_text(_TAG)
-            for left in self.folder.glob(f"{_GONE}*"):
-                remove(left)
+            for leftover in self.folder.glob(f"{_REMOVED_PREFIX}*"):
+                remove(leftover)
         except OSError as error:
             raise self._cannot_keep(error) from error
 
@@ -156,14 +156,14 @@ class Cache:
         return MeasurementError(f"builds cannot be kept in {self.folder}: {error.strerror}; set XDG_CACHE_HOME")
 
     @contextmanager
-    def held(self, key: str, *, alone: bool, waiting: Callable[[], None] = lambda: None) -> Iterator[Entry]:
-        """Hold the entry of a key, created if need be, for as long as the context lasts: `alone`, or shared.
+    def held(self, key: str, *, exclusive: bool, waiting: Callable[[], None] = lambda: None) -> Iterator[Entry]:
+        """Hold the entry of a key, created if need be, for as long as the context lasts: `exclusive`, or shared.
 
         Calls `waiting` before it waits for another holder.
         """
         folder = self.folder / key
         try:
-            handle = _locked(folder, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, waiting)
+            handle = _lock_entry(folder, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH, waiting)
         except OSError as error:
             raise self._cannot_keep(error) from error
         entry = Entry(folder, handle)
@@ -174,14 +174,14 @@ class Cache:
 
     def kept(self) -> list[Kept]:
         """Return all entries, the least recently used first."""
-        found = []
+        entries = []
         for folder in self._entries():
             with suppress(OSError):  # it has been removed, or is another user's
                 facts = _facts(folder)
                 used_s = (folder / "lock").stat().st_mtime
                 size = facts.size_bytes if facts else size_of(folder)
-                found.append(Kept(folder.name, facts, size, used_s, _is_in_use(folder)))
-        return sorted(found, key=lambda one: (one.used_s, one.key))
+                entries.append(Kept(folder.name, facts, size, used_s, _is_in_use(folder)))
+        return sorted(entries, key=lambda entry: (entry.used_s, entry.key))
 
     def limit_bytes(self) -> int:
         """Return how much the cache may hold."""
@@ -200,15 +200,15 @@ class Cache:
         Returns those that were removed.
         """
         limit = self.limit_bytes() if limit_bytes is None else limit_bytes
-        kept, gone = self.kept(), []
-        size = sum(one.size_bytes for one in kept)
-        for one in kept:
+        kept, removed = self.kept(), []
+        size = sum(entry.size_bytes for entry in kept)
+        for entry in kept:
             if size <= limit:
                 break
-            if self._remove(one.key):
-                gone.append(one)
-                size -= one.size_bytes
-        return gone
+            if self._remove(entry.key):
+                removed.append(entry)
+                size -= entry.size_bytes
+        return removed
 
     def clear(self) -> list[Kept]:
         """Remove all entries that nobody uses; return them."""
@@ -229,13 +229,13 @@ class Cache:
         try:
             if not lock(handle):
                 return False
-            gone = self.folder / f"{_GONE}{key}-{os.getpid()}-{time.monotonic_ns()}"
-            folder.rename(gone)  # atomic: a process that waits for the lock then sees that the entry is gone
+            removed = self.folder / f"{_REMOVED_PREFIX}{key}-{os.getpid()}-{time.monotonic_ns()}"
+            folder.rename(removed)  # atomic: a process that waits for the lock then sees that the entry is gone
         except OSError:
             return False
         finally:
             os.close(handle)
-        remove(gone)
+        remove(removed)
         return True
 
 
@@ -245,7 +245,7 @@ def in_use(directories: Iterable[str]) -> Iterator[None]:
     with ExitStack() as holding:
         for directory in directories:
             for tree in (Path(directory), *Path(directory).parents):
-                if not _is_of_entry(tree):
+                if not _is_entry_checkout(tree):
                     continue
                 with suppress(OSError):
                     handle = os.open(tree.parent / "lock", os.O_RDWR | os.O_CLOEXEC)
@@ -255,7 +255,7 @@ def in_use(directories: Iterable[str]) -> Iterator[None]:
         yield
 
 
-def _is_of_entry(tree: Path) -> bool:
+def _is_entry_checkout(tree: Path) -> bool:
     """Return whether a folder is the checkout of an entry: a file `lock` elsewhere belongs to other programs."""
     return tree.name == _FILES and os.path.isfile(tree.parent / _FACTS)  # noqa: PTH113 - never raises
 
@@ -277,11 +277,11 @@ def size_of(path: Path) -> int:
     for folder, _, files in os.walk(path):
         for name in (*files, ""):
             with suppress(OSError):
-                total += os.lstat(os.path.join(folder, name)).st_blocks * _BLOCK  # noqa: PTH118
+                total += os.lstat(os.path.join(folder, name)).st_blocks * _BLOCK_BYTES  # noqa: PTH118
     return total
 
 
-def _locked(folder: Path, how: int, waiting: Callable[[], None]) -> int:
+def _lock_entry(folder: Path, operation: int, waiting: Callable[[], None]) -> int:
     """Lock an entry, created if need be, and return the descriptor of its lock file."""
     while True:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -291,11 +291,11 @@ def _locked(folder: Path, how: int, waiting: Callable[[], None]) -> int:
             continue  # it was removed in between
         try:
             try:
-                fcntl.flock(handle, how | fcntl.LOCK_NB)
+                fcntl.flock(handle, operation | fcntl.LOCK_NB)
             except BlockingIOError:
                 waiting()
-                fcntl.flock(handle, how)
-            if _is_at(handle, folder / "lock"):
+                fcntl.flock(handle, operation)
+            if _is_same_file(handle, folder / "lock"):
                 return handle
         except BaseException:
             os.close(handle)
@@ -303,7 +303,7 @@ def _locked(folder: Path, how: int, waiting: Callable[[], None]) -> int:
         os.close(handle)
 
 
-def _is_at(handle: int, path: Path) -> bool:
+def _is_same_file(handle: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except OSError:

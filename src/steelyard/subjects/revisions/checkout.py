@@ -15,7 +15,7 @@ from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.typed import typed
-from steelyard.report.endings import line_that_tells
+from steelyard.report.endings import first_failure_line
 from steelyard.subjects.revisions.git import Git, Repository, last_words
 from steelyard.subjects.revisions.revision import Revision, Submodule, submodules
 
@@ -32,8 +32,8 @@ class NotBuiltError(MeasurementError):
     @property
     def in_one_line(self) -> str:
         """The sentence with the line of the log that says why, which precedes make's, or else with the last line."""
-        told = line_that_tells(self.log)
-        return ": ".join([str(self), *([told.strip()] if told else self.log[-1:])])
+        line = first_failure_line(self.log)
+        return ": ".join([str(self), *([line.strip()] if line else self.log[-1:])])
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def check_out(repository: Repository, revision: Revision, places: Places) -> lis
     git = revision.git or repository.git  # the objects of uncommitted changes are only there
     _link(places, repository.common, commit)
     _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
-    notes = _pointers(repository.git.within(places.files))
+    notes = _lfs_pointer_notes(repository.git.within(places.files))
     for module in submodules(git, revision.tree):
         notes += _check_out_submodule(repository.git, repository.root, repository.common, module, places, revision)
     return notes
@@ -83,78 +83,78 @@ def _check_out_submodule(
     git: Git, root: Path, common: Path, module: Submodule, places: Places, revision: Revision
 ) -> list[str]:
     """Put the files of a submodule, and of those in it, into their places; nothing is fetched."""
-    known = _places_of(git, root, common, module)
-    if not known:
+    git_folders = _git_folders_of(git, root, common, module)
+    if not git_folders:
         return [
             f"the submodule {module.path} is not here and was left out: git submodule update --init, if it is needed"
         ]
-    theirs = _having(git, known, module)
-    if theirs is None:
+    submodule_git = _git_with_commit(git, git_folders, module)
+    if submodule_git is None:
         raise UsageError(
             f"{revision.label} has the submodule {module.path} at {module.commit[:7]}, which is not here: "
-            f"git -C {typed(Path(module.path))} fetch{' --unshallow' if _is_shallow(known) else ''}"
+            f"git -C {typed(Path(module.path))} fetch{' --unshallow' if _is_shallow(git_folders) else ''}"
         )
     inner = Places(places.files / module.path, places.git / "modules" / module.name)
-    _link(inner, theirs.folder, module.commit)
+    _link(inner, submodule_git.folder, module.commit)
     _fill(git.within(inner.files), module.commit, f"the submodule {module.path}")
-    notes = _pointers(git.within(inner.files))
-    for below in submodules(theirs, module.commit):
-        notes += _check_out_submodule(git, root / module.path, theirs.folder, below, inner, revision)
+    notes = _lfs_pointer_notes(git.within(inner.files))
+    for inner_module in submodules(submodule_git, module.commit):
+        notes += _check_out_submodule(git, root / module.path, submodule_git.folder, inner_module, inner, revision)
     return notes
 
 
-def _places_of(git: Git, root: Path, common: Path, module: Submodule) -> list[Path]:
+def _git_folders_of(git: Git, root: Path, common: Path, module: Submodule) -> list[Path]:
     """Return the git folders here that have objects of a submodule of the work tree `root`."""
-    folder, kept = root / module.path, [common / "modules" / module.name]
-    if (folder / ".git").exists() and (told := git.within(folder).answer("rev-parse", "--git-common-dir")):
-        kept.insert(0, (folder / told).resolve())
-    return [place for place in kept if (place / "objects").is_dir()]
+    folder, folders = root / module.path, [common / "modules" / module.name]
+    if (folder / ".git").exists() and (common_dir := git.within(folder).answer("rev-parse", "--git-common-dir")):
+        folders.insert(0, (folder / common_dir).resolve())
+    return [git_folder for git_folder in folders if (git_folder / "objects").is_dir()]
 
 
-def _having(git: Git, places: Sequence[Path], module: Submodule) -> Git | None:
+def _git_with_commit(git: Git, git_folders: Sequence[Path], module: Submodule) -> Git | None:
     """Return a git in the first of the places that has the submodule's commit; None if none has."""
-    for place in places:
-        theirs = git.within(place, {"GIT_DIR": str(place)})
-        if theirs.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
-            return theirs
+    for git_folder in git_folders:
+        submodule_git = git.within(git_folder, {"GIT_DIR": str(git_folder)})
+        if submodule_git.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
+            return submodule_git
     return None
 
 
-def _is_shallow(places: Sequence[Path]) -> bool:
+def _is_shallow(git_folders: Sequence[Path]) -> bool:
     """Return whether a submodule's clone is shallow: a plain fetch would not bring its older commits."""
-    return any((place / "shallow").exists() for place in places)
+    return any((folder / "shallow").exists() for folder in git_folders)
 
 
-def brought(repository: Repository, revision: Revision) -> list[str]:
+def checkout_inputs(repository: Repository, revision: Revision) -> list[str]:
     """Return what a checkout depends on besides the tree: which submodules are not here, and how LFS is set up."""
     git = repository.git
-    found = submodules(git, revision.tree) if revision.commit is not None else revision.submodules
+    modules = submodules(git, revision.tree) if revision.commit is not None else revision.submodules
     lfs = git.answer("config", "--get-regexp", r"^filter\.lfs\.") or ""
     skipped = git.environment.get("GIT_LFS_SKIP_SMUDGE", "")
-    return [lfs, skipped, *_left_out(git, repository.root, repository.common, found, "")]
+    return [lfs, skipped, *_missing_submodules(git, repository.root, repository.common, modules, "")]
 
 
-def _left_out(git: Git, root: Path, common: Path, found: Sequence[Submodule], above: str) -> Iterator[str]:
+def _missing_submodules(git: Git, root: Path, common: Path, modules: Sequence[Submodule], prefix: str) -> Iterator[str]:
     """Yield the paths of submodules that are not here, also of those within the others."""
-    for module in found:
-        path, places = f"{above}{module.path}", _places_of(git, root, common, module)
-        theirs = _having(git, places, module)
-        if not places:
+    for module in modules:
+        path, git_folders = f"{prefix}{module.path}", _git_folders_of(git, root, common, module)
+        submodule_git = _git_with_commit(git, git_folders, module)
+        if not git_folders:
             yield path
-        elif theirs is not None:  # else its commit is not here, and the checkout is refused
-            below = submodules(theirs, module.commit)
-            yield from _left_out(git, root / module.path, theirs.folder, below, f"{path}/")
+        elif submodule_git is not None:  # else its commit is not here, and the checkout is refused
+            inner_modules = submodules(submodule_git, module.commit)
+            yield from _missing_submodules(git, root / module.path, submodule_git.folder, inner_modules, f"{path}/")
 
 
-def _pointers(git: Git) -> list[str]:
+def _lfs_pointer_notes(git: Git) -> list[str]:
     """Return a note if files that Git LFS keeps were left as pointers."""
-    told = git.answer("ls-files", "-z", "--", ":(attr:filter=lfs)")
-    left = [path for path in filter(None, (told or "").split("\0")) if _is_pointer(git.folder / path)]
-    if not left:
+    listing = git.answer("ls-files", "-z", "--", ":(attr:filter=lfs)")
+    pointers = [path for path in filter(None, (listing or "").split("\0")) if _is_pointer(git.folder / path)]
+    if not pointers:
         return []
-    what = left[0] if len(left) == 1 else f"{left[0]} and {len(left) - 1} more"
+    shown = pointers[0] if len(pointers) == 1 else f"{pointers[0]} and {len(pointers) - 1} more"
     return [
-        f"Git LFS has not brought {what}, which are mere pointers in what is weighed: git lfs install && git lfs pull"
+        f"Git LFS has not brought {shown}, which are mere pointers in what is weighed: git lfs install && git lfs pull"
     ]
 
 

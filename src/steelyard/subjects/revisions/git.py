@@ -11,10 +11,10 @@ from pathlib import Path
 
 from steelyard.measure.tools import Command, Ended, run
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.report.endings import how_it_ended_badly
+from steelyard.report.endings import how_status_failed
 
 # Git sets these within a hook.
-_OF_ANOTHER = frozenset(
+_HOOK_VARIABLES = frozenset(
     {
         "GIT_DIR",
         "GIT_WORK_TREE",
@@ -27,7 +27,7 @@ _OF_ANOTHER = frozenset(
         "GIT_QUARANTINE_PATH",
     }
 )
-_OURS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+_OWN_VARIABLES = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 # Keeps the user's hooks, daemons and settings out of what is looked at or checked out here.
 _OPTIONS = (
     "core.hooksPath=/dev/null",
@@ -39,9 +39,9 @@ _OPTIONS = (
     "gc.auto=0",
 )
 # Git's own advice, which names the top of the repository, wherever in it the user is.
-_TO_TRUST = re.compile(r"git config --global --add safe\.directory .+")
+_TRUST_ADVICE = re.compile(r"git config --global --add safe\.directory .+")
 # Follows the errors about the files themselves.
-_NAMES_NOTHING = "fatal: adding files failed"
+_UNSPECIFIC_ERROR = "fatal: adding files failed"
 _SHALLOW_REMEDY = "fetch all of it (git fetch --unshallow; fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab)"
 
 
@@ -54,13 +54,13 @@ class Git:
     environment: Mapping[str, str]
 
     @classmethod
-    def found(cls, folder: Path, environment: Mapping[str, str]) -> Git:
+    def find(cls, folder: Path, environment: Mapping[str, str]) -> Git:
         """Look for it on the environment's PATH; raises UsageError where there is none."""
         program = shutil.which("git", path=environment.get("PATH"))
         if program is None:
             raise UsageError("weighing revisions needs git, which was not found on PATH: install it")
-        passed_on = {name: value for name, value in environment.items() if name not in _OF_ANOTHER}
-        return cls(program, folder, {**passed_on, **_OURS})
+        passed_on = {name: value for name, value in environment.items() if name not in _HOOK_VARIABLES}
+        return cls(program, folder, {**passed_on, **_OWN_VARIABLES})
 
     def within(self, folder: Path, variables: Mapping[str, str] | None = None) -> Git:
         """Return the same git in another folder, with more variables."""
@@ -111,22 +111,22 @@ class Repository:
 
 def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
     """Return the repository that a folder is in; raises UsageError if it is in none, or within a .git."""
-    git = Git.found(start, environment)
+    git = Git.find(start, environment)
     ended = git.ask(
         "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--git-dir"
     )
     if ended.status != 0:
-        said = last_words(ended)
-        if "not a git repository" in said:
+        message = last_words(ended)
+        if "not a git repository" in message:
             raise UsageError(
                 f"{start} is in no git repository, of which revisions could be weighed: change to one, or make one "
                 "(git init, git add, git commit)"
             )
-        trusting = _TO_TRUST.search(ended.err)
-        remedy = f"; if you trust it: {trusting[0]}" if "dubious" in said and trusting else ""
-        raise UsageError(f"the repository of {start} cannot be used: git says {said}{remedy}")
+        advice = _TRUST_ADVICE.search(ended.err)
+        remedy = f"; if you trust it: {advice[0]}" if "dubious" in message and advice else ""
+        raise UsageError(f"the repository of {start} cannot be used: git says {message}{remedy}")
     bare, inside, shallow, git_dir = ended.out.removesuffix("\n").split("\n", 3)
-    own = (start / git_dir).resolve()
+    git_folder = (start / git_dir).resolve()
     common = (start / (git.answer("rev-parse", "--git-common-dir") or git_dir)).resolve()
     if inside == "true":
         root = Path(git.do(f"{start} cannot be looked at", "rev-parse", "--show-toplevel"))
@@ -135,13 +135,13 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
         root, directory = common, Path()
     else:
         raise UsageError(f"{start} is within the .git of a repository: change to its work tree")
-    return Repository(git.within(root), common, own / "index", bare == "true", shallow == "true", directory)
+    return Repository(git.within(root), common, git_folder / "index", bare == "true", shallow == "true", directory)
 
 
 def last_words(ended: Ended) -> str:
     """Return the last line of git's output that says what failed."""
     lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
-    lines = [line for line in lines if line != _NAMES_NOTHING] or lines
+    lines = [line for line in lines if line != _UNSPECIFIC_ERROR] or lines
     said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
     said = said.removeprefix("fatal: ").removeprefix("error: ")
-    return said or f"nothing, and {how_it_ended_badly(ended.status or 0)}"
+    return said or f"nothing, and {how_status_failed(ended.status or 0)}"

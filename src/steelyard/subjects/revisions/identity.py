@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from steelyard.measure.elf import names_library_folders, read_elf
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import of_layout
+from steelyard.subjects.command import subject_in_layout
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.builds import Built
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # A linker's hash of all that it links, including paths: a note of 16 or 20 bytes (ELF, .note.gnu.build-id).
 _BUILD_ID = re.compile(rb"\x04\0\0\0([\x08\x10\x14\x20])\0\0\0\x03\0\0\0GNU\0")
 # By these, and by DT_RPATH and DT_RUNPATH in its header, a program finds libraries that may differ between sides.
-_LOADING = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
-_LOADS_BY_ITSELF = b"\0dlopen\0"
+_LOADER_VARIABLES = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT")
+_DLOPEN = b"\0dlopen\0"
 # What compilers and people read, but not the program that was built from it; it may open any other file beside it.
 _UNREAD_SUFFIXES = frozenset(
     ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .h++ .inl .ipp .tpp .m .mm .s .asm .d .rs .go .zig .swift .f .f90 .f95 "  # noqa: SIM905
@@ -42,7 +42,9 @@ _UNREAD_NAMES = re.compile(
 def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject], settings: Settings) -> bool:
     """Return whether all sides are identical, in each of their layouts."""
     return all(
-        is_identical(builds, [of_layout(subject, builds[0].recipe.layout or 0) for subject in subjects], settings)
+        is_identical(
+            builds, [subject_in_layout(subject, builds[0].recipe.layout or 0) for subject in subjects], settings
+        )
         for builds in zip(*sides, strict=True)
     )
 
@@ -51,15 +53,17 @@ def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: 
     """Return whether all sides are one build, or their programs differ only in the paths that they were built at."""
     if is_one_build(sides):
         return True
-    if any(settings.hooks().values()) or any(name in (*settings.environment, *settings.variables) for name in _LOADING):
+    if any(settings.hooks().values()) or any(
+        name in (*settings.environment, *settings.variables) for name in _LOADER_VARIABLES
+    ):
         return False
     if any(subject.shell or any("{" in word for word in subject.argv) for subject in subjects):
         return False  # parameters may name files
-    programs = [_program(side, subject) for side, subject in zip(sides, subjects, strict=True)]
+    programs = [_program_digest(side, subject) for side, subject in zip(sides, subjects, strict=True)]
     if None in programs or len(set(programs)) > 1:
         return False
     return all(
-        _same_inputs(one, other) and _same_beside(one[0], other[0])
+        _have_same_inputs(one, other) and _differ_only_in_unread_files(one[0], other[0])
         for one, other in pairwise(zip(sides, subjects, strict=True))
     )
 
@@ -69,22 +73,22 @@ def is_one_build(sides: Sequence[Built]) -> bool:
     return len({side.top for side in sides}) == 1
 
 
-def _program(side: Built, subject: Subject) -> str | None:
+def _program_digest(side: Built, subject: Subject) -> str | None:
     """Return the hash of a program that a build made and that needs nothing beside it; None for any other."""
     path = Path(subject.program)
     if not path.is_relative_to(side.top):
         return None
     try:
-        if read_elf(path) is None or _loads_more(path.read_bytes()):
+        if read_elf(path) is None or _may_load_files(path.read_bytes()):
             return None
     except OSError:
         return None
     return digest_but_for_paths(path, str(side.top))
 
 
-def _loads_more(program: bytes) -> bool:
+def _may_load_files(program: bytes) -> bool:
     """Return whether a program may load files from beside it: libraries from folders that it names, or by dlopen."""
-    return names_library_folders(program) or _LOADS_BY_ITSELF in program
+    return names_library_folders(program) or _DLOPEN in program
 
 
 def digest_but_for_paths(program: Path, folder: str) -> str | None:
@@ -96,7 +100,7 @@ def digest_but_for_paths(program: Path, folder: str) -> str | None:
     return hashlib.sha256(_without_build_id(data.replace(os.fsencode(folder), b""))).hexdigest()
 
 
-def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bool:
+def _have_same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bool:
     """Return whether the files that the command's words name are the same on both sides."""
     (mine, my_subject), (theirs, their_subject) = one, other
     for word, their_word in zip(my_subject.argv[1:], their_subject.argv[1:], strict=True):
@@ -111,7 +115,7 @@ def _same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bo
     return True
 
 
-def _same_beside(one: Built, other: Built) -> bool:
+def _differ_only_in_unread_files(one: Built, other: Built) -> bool:
     """Return whether the revisions differ only in files that no program opens of its own accord."""
     mine, theirs = one.tracked(), other.tracked()
     if mine is None or theirs is None:
@@ -124,7 +128,7 @@ def _is_unread(path: str) -> bool:
 
 
 def _without_build_id(data: bytes) -> bytes:
-    found = _BUILD_ID.search(data)
-    if found is None:
+    note = _BUILD_ID.search(data)
+    if note is None:
         return data
-    return data[: found.end()] + data[found.end() + found[1][0] :]
+    return data[: note.end()] + data[note.end() + note[1][0] :]

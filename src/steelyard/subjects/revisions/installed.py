@@ -26,7 +26,7 @@ _VERSION = re.compile(r"3\.\d+")
 _IMPORTED = re.compile(r"import\s+(\w+)")
 _PATHS = re.compile(r"""['"](/[^'"\n]+)['"]""")
 # As meson-python and scikit-build-core do: such a finder is asked before any folder.
-_ASKED_FIRST = "meta_path.insert(0"
+_PRECEDING_FINDER = "meta_path.insert(0"
 
 
 @dataclass(frozen=True)
@@ -42,26 +42,28 @@ class Installed:
 def name_of_project(folder: Path) -> str | None:
     """Return the name under which the project in a folder is installed, if its pyproject.toml tells."""
     try:
-        told = tomllib.loads(_text(folder / "pyproject.toml"))
+        document = tomllib.loads(_text(folder / "pyproject.toml"))
     except tomllib.TOMLDecodeError:
         return None
-    tool = told.get("tool")
-    tables = (told.get("project"), tool.get("poetry") if isinstance(tool, dict) else None)
+    tool = document.get("tool")
+    tables = (document.get("project"), tool.get("poetry") if isinstance(tool, dict) else None)
     names = (table.get("name") for table in tables if isinstance(table, dict))
     return next((name for name in names if isinstance(name, str)), None)
 
 
-def released(python: Path, environment: Mapping[str, str], name: str) -> str | None:
+def released_version(python: Path, environment: Mapping[str, str], name: str) -> str | None:
     """Return the version of a project that is installed here other than from a source folder, as from an index."""
     for folder in _site_folders(python, environment):
         for metadata in folder.glob("*.dist-info"):
             its_name, _, version = metadata.name.removesuffix(".dist-info").partition("-")
-            if _normal(its_name) == _normal(name) and '"dir_info"' not in _text(metadata / "direct_url.json"):
+            if _normalised_name(its_name) == _normalised_name(name) and '"dir_info"' not in _text(
+                metadata / "direct_url.json"
+            ):
                 return version
     return None
 
 
-def _normal(name: str) -> str:
+def _normalised_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
@@ -74,7 +76,7 @@ def installed_from_sources(python: Path, environment: Mapping[str, str]) -> Iter
         except OSError:
             continue
         for name in islice((name for name in names if name.endswith((".pth", ".dist-info"))), _MOST_READ):
-            yield from _named_by(folder, name) if name.endswith(".pth") else _copied(folder / name)
+            yield from _installed_by_pth(folder, name) if name.endswith(".pth") else _installed_copy(folder / name)
 
 
 def _site_folders(python: Path, environment: Mapping[str, str]) -> list[Path]:
@@ -88,10 +90,10 @@ def _site_folders(python: Path, environment: Mapping[str, str]) -> list[Path]:
             bases.append(Path(home, ".local"))
     version = _VERSION.search(real.name)
     folders = ["python3", f"python{version[0]}"] if version else ["python3*"]
-    return [place for base in bases for one in folders for place in (base / "lib").glob(f"{one}/*-packages")]
+    return [place for base in bases for name in folders for place in (base / "lib").glob(f"{name}/*-packages")]
 
 
-def _named_by(site: Path, name: str) -> Iterator[Installed]:
+def _installed_by_pth(site: Path, name: str) -> Iterator[Installed]:
     for line in _text(site / name).splitlines():
         imported = _IMPORTED.match(line)
         if imported is None:
@@ -99,7 +101,7 @@ def _named_by(site: Path, name: str) -> Iterator[Installed]:
                 yield Installed(site / line.strip(), "editable")
             continue
         finder = _text(site / f"{imported[1]}.py")
-        how: Literal["editable", "hooked"] = "hooked" if _ASKED_FIRST in finder else "editable"
+        how: Literal["editable", "hooked"] = "hooked" if _PRECEDING_FINDER in finder else "editable"
         for path in dict.fromkeys(_PATHS.findall(finder)):
             yield Installed(imported_from(Path(path)), how)
 
@@ -112,11 +114,11 @@ def imported_from(path: Path) -> Path:
     return folder
 
 
-def _copied(metadata: Path) -> Iterator[Installed]:
+def _installed_copy(metadata: Path) -> Iterator[Installed]:
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):  # not a file of this form
-        told = json.loads(_text(metadata / "direct_url.json"))
-        url = urlsplit(told["url"])
-        if url.scheme == "file" and not told["dir_info"].get("editable"):
+        source = json.loads(_text(metadata / "direct_url.json"))
+        url = urlsplit(source["url"])
+        if url.scheme == "file" and not source["dir_info"].get("editable"):
             yield Installed(sources_in(Path(unquote(url.path))), "copied")
 
 

@@ -24,8 +24,8 @@ _DEFAULTS = (
 )
 _ABBREVIATED = 7
 # The first bytes of programs and objects, of archives, and of Java classes.
-_BUILT = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
-_MOST_LOOKED_AT = 1000
+_BINARY_MAGICS = (b"\x7fELF", b"!<arch>\n", b"\xca\xfe\xba\xbe")
+_MOST_FILES_CHECKED = 1000
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Revision:
         return short if self.commit.startswith(self.name) else f"{self.name} ({short})"
 
 
-def resolved(
+def resolve_sides(
     repository: Repository, base: str | None, candidate: str | None, holding: ExitStack
 ) -> tuple[Revision, Revision]:
     """Return baseline and candidate.
@@ -74,16 +74,18 @@ def resolved(
     """
     if candidate is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --candidate")
-    ours = named(repository, "--candidate", candidate) if candidate is not None else None
-    theirs = named(repository, "--base", base) if base is not None else _merge_base(repository, ours)
-    return theirs, ours or work_tree(repository, holding)
+    candidate_revision = resolve_name(repository, "--candidate", candidate) if candidate is not None else None
+    base_revision = (
+        resolve_name(repository, "--base", base) if base is not None else _merge_base(repository, candidate_revision)
+    )
+    return base_revision, candidate_revision or work_tree(repository, holding)
 
 
-def alone(repository: Repository, name: str | None, holding: ExitStack) -> Revision:
-    """Return the one revision of `--base`; None is the work tree. Raises UsageError as `resolved` does."""
+def resolve_alone(repository: Repository, name: str | None, holding: ExitStack) -> Revision:
+    """Return the one revision of `--base`; None is the work tree. Raises UsageError as `resolve_sides` does."""
     if name is None and repository.is_bare:
         raise UsageError(f"{repository.root} is a bare repository and has no work tree: name a --base")
-    return work_tree(repository, holding) if name is None else named(repository, "--base", name)
+    return work_tree(repository, holding) if name is None else resolve_name(repository, "--base", name)
 
 
 def work_tree(repository: Repository, holding: ExitStack) -> Revision:
@@ -93,16 +95,16 @@ def work_tree(repository: Repository, holding: ExitStack) -> Revision:
     """
     tree, git = holding.enter_context(_snapshot(repository))
     head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
-    commit, of_commit = head.split("\n") if head else (None, None)
-    if tree == of_commit:
+    commit, commit_tree = head.split("\n") if head else (None, None)
+    if tree == commit_tree:
         return Revision(WORK_TREE, commit, tree)
     return Revision(WORK_TREE, None, tree, tuple(_built_files(repository)), tuple(submodules(git, tree)), git)
 
 
 def _built_files(repository: Repository) -> Iterator[str]:
-    told = repository.git.answer("ls-files", "-z", "--others", "--exclude-standard") or ""
-    for path in filter(None, told.split("\0")[:_MOST_LOOKED_AT]):
-        if beginning_of(repository.root / path, 8).startswith(_BUILT):
+    listing = repository.git.answer("ls-files", "-z", "--others", "--exclude-standard") or ""
+    for path in filter(None, listing.split("\0")[:_MOST_FILES_CHECKED]):
+        if beginning_of(repository.root / path, 8).startswith(_BINARY_MAGICS):
             yield path
 
 
@@ -136,14 +138,14 @@ def submodules(git: Git, tree: str) -> list[Submodule]:
 
     Raises UsageError for a name that leads elsewhere: it becomes the name of a folder, and the tree's author chose it.
     """
-    told = git.answer("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    config = git.answer("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
     paths: dict[str, str] = {}
-    for entry in filter(None, (told or "").split("\0")):
+    for entry in filter(None, (config or "").split("\0")):
         key, _, path = entry.partition("\n")
         paths[path] = key.removeprefix("submodule.").removesuffix(".path")
-    listed = git.answer("ls-tree", "-z", "--full-tree", tree, "--", *paths) if paths else ""
+    tree_entries = git.answer("ls-tree", "-z", "--full-tree", tree, "--", *paths) if paths else ""
     found = []
-    for entry in filter(None, (listed or "").split("\0")):
+    for entry in filter(None, (tree_entries or "").split("\0")):
         facts, _, path = entry.partition("\t")
         _, kind, commit = facts.split(" ")
         if kind == "commit":
@@ -171,53 +173,55 @@ def _refuse_dirty_submodules(repository: Repository, git: Git, tree: str) -> Non
             )
 
 
-def named(repository: Repository, option: str, name: str) -> Revision:
+def resolve_name(repository: Repository, option: str, name: str) -> Revision:
     """Return the commit of a name that an option gave; it may be a branch that only the remote has, as on CI.
 
     Raises UsageError if there is no such commit.
     """
     if not name or name.startswith("-") or not name.isprintable():
         raise UsageError(f"{option} {name!r} is no name of a revision: give a branch, a tag or a commit")
-    for known, found in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
-        if told := repository.git.answer("rev-parse", "--verify", "--quiet", f"{found}^{{commit}}"):
-            return _of_commit(repository, known, told)
+    for label, reference in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
+        if commit := repository.git.answer("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}"):
+            return _revision_at(repository, label, commit)
     raise UsageError(
         f"{option} {name!r} is no revision that {repository.root} has"
         + (repository.remedy_if_shallow or ": check the spelling, or fetch it")
     )
 
 
-def _of_commit(repository: Repository, name: str, commit: str) -> Revision:
+def _revision_at(repository: Repository, name: str, commit: str) -> Revision:
     tree = repository.git.do(f"{name} cannot be read", "rev-parse", "--verify", f"{commit}^{{tree}}")
     return Revision(name, commit, tree)
 
 
 def _merge_base(repository: Repository, candidate: Revision | None) -> Revision:
     """Return the commit at which the candidate left the default branch."""
-    ours = candidate.commit if candidate else repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    if ours is None:
+    commit = (
+        candidate.commit if candidate else repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    )
+    if commit is None:
         raise UsageError(
             f"{repository.root} has no commit yet, which the work tree could be weighed against: commit first (git "
             "add, git commit)"
         )
-    name, theirs = _default_branch(repository)
-    found = repository.git.answer("merge-base", ours, theirs)
-    if not found:
+    name, default_commit = _default_branch(repository)
+    base = repository.git.answer("merge-base", commit, default_commit)
+    if not base:
         raise UsageError(
             f"no merge base with {name} was found"
             + (repository.remedy_if_shallow or ": the two have no history in common; name a --base")
         )
-    return _of_commit(repository, f"merge base with {name}", found.split("\n")[0])
+    return _revision_at(repository, f"merge base with {name}", base.split("\n")[0])
 
 
 def _default_branch(repository: Repository) -> tuple[str, str]:
-    told = repository.git.answer(
+    listing = repository.git.answer(
         "for-each-ref", "--format=%(refname) %(objectname) %(refname:short) %(symref:short)", *_DEFAULTS
     )
-    found = {line.split(" ")[0]: line.split(" ")[1:] for line in (told or "").splitlines()}
+    branches = {line.split(" ")[0]: line.split(" ")[1:] for line in (listing or "").splitlines()}
     for reference in _DEFAULTS:
-        if reference in found:
-            commit, short, leads_to = found[reference]
+        if reference in branches:
+            commit, short, leads_to = branches[reference]
             return leads_to or short, commit
     raise UsageError(
         "the default branch is not known (no origin/HEAD, main or master)"

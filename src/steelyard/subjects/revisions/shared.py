@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import of_layout
+from steelyard.subjects.command import subject_in_layout
 from steelyard.subjects.responses import beginning_of, runs_pytest
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
@@ -20,20 +20,20 @@ from steelyard.subjects.revisions.installed import (
     imported_from,
     installed_from_sources,
     name_of_project,
-    released,
+    released_version,
     sources_in,
 )
 from steelyard.subjects.revisions.revision import WORK_TREE
-from steelyard.subjects.shims import behind, is_shim
+from steelyard.subjects.shims import is_shim, program_behind
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 # These find an environment by the folder in which they run, whatever is on PATH.
 _RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "rye", "pipenv", "tox", "nox", "conda", "mamba", "micromamba"})
-_WITH_VALUE = ("-W", "-X")
+_OPTIONS_WITH_VALUE = ("-W", "-X")
 _LONGEST_LINE = 512
 # The files in which pytest may be told of folders to import from.
-_OF_PYTEST = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-_PATHS_OF_PYTEST = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_PYTEST_SETTINGS_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_PYTHONPATH_SETTING = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 _OWN_ENVIRONMENT = "--build make each side an environment of its own (steelyard docs revisions)"
 
 
@@ -53,18 +53,18 @@ def shared_by_revisions(
 ) -> list[Shared]:
     """Return what runs but is not of the measured revision, each once; `environment` is that of the launches."""
     tops = [builds[0].top for builds in sides]
-    every = [one for builds in sides for one in builds if one.recipe.command is not None]
-    spans = [one.span_s for one in every] if len(sides) > 1 else []
-    found: dict[str, Shared] = {}
+    all_builds = [build for builds in sides for build in builds if build.recipe.command is not None]
+    spans = [build.span_s for build in all_builds] if len(sides) > 1 else []
+    shared_by_message: dict[str, Shared] = {}
     for builds, subject in zip(sides, subjects, strict=True):
-        one = builds[0]
-        others = [top for top in tops if top != one.top]
-        if one.revision.name != WORK_TREE:
+        build = builds[0]
+        others = [top for top in tops if top != build.top]
+        if build.revision.name != WORK_TREE:
             others.append(repository.root)
-        side = _Side(one, of_layout(subject, one.recipe.layout or 0), others, environment, spans)
-        for each in side.shared(repository.root):
-            found.setdefault(each.message, each)
-    return list(found.values())
+        side = _Side(build, subject_in_layout(subject, build.recipe.layout or 0), others, environment, spans)
+        for shared in side.shared(repository.root):
+            shared_by_message.setdefault(shared.message, shared)
+    return list(shared_by_message.values())
 
 
 @dataclass(frozen=True)
@@ -85,22 +85,22 @@ class _Side:
                 "there, they share too",
                 f"give a path from here, or have {_OWN_ENVIRONMENT}",
             )
-        yield from self._words()
-        yield from self._written_elsewhere()
-        yield from self._search_path()
-        yield from self._installed()
+        yield from self._named_files()
+        yield from self._files_written_by_builds()
+        yield from self._search_path_entries()
+        yield from self._installed_sources()
 
-    def _words(self) -> Iterator[Shared]:
+    def _named_files(self) -> Iterator[Shared]:
         """Yield files that the command names by their paths in another tree."""
         for path in self._absolute_paths():
-            if (inside := self._in_another(path)) is None:
+            if (inside := self._path_in_another(path)) is None:
                 continue
             if self._has(inside):
                 yield Shared(
                     f"{path} is a file of the work tree, whichever revision is measured",
-                    f"give its path from here, {self._from_here(inside)}, and each runs its own",
+                    f"give its path from here, {self._path_from_here(inside)}, and each runs its own",
                 )
-            elif path.suffix == ".py" and not self._is_seen_to(path):
+            elif path.suffix == ".py" and not self._imports_own_code(path):
                 yield Shared(
                     f"{path} is new in the work tree and runs there for each revision, with what lies beside it and, "
                     "of pytest, the settings that are there",
@@ -108,13 +108,13 @@ class _Side:
                 )
 
     def _absolute_paths(self) -> Iterator[Path]:
-        paths = (Path(word.rpartition("=")[2].partition("::")[0]) for word in self._split()[1:])
+        paths = (Path(word.rpartition("=")[2].partition("::")[0]) for word in self._command_words()[1:])
         return (path for path in paths if path.is_absolute())
 
-    def _written_elsewhere(self) -> Iterator[Shared]:
+    def _files_written_by_builds(self) -> Iterator[Shared]:
         """Yield files outside the checkouts that the builds write, each over the other's."""
         for path in dict.fromkeys([Path(self.subject.program), *self._absolute_paths()]):
-            is_own = path.is_relative_to(self.built.top) or self._in_another(path) is not None
+            is_own = path.is_relative_to(self.built.top) or self._path_in_another(path) is not None
             if not is_own and any(_was_written(path, *span) for span in self.spans):
                 yield Shared(
                     f"{path} was written by a build, and is in no checkout: the one that was built last runs for each "
@@ -122,71 +122,76 @@ class _Side:
                     "have each build write into its own folder, and give the path from there",
                 )
 
-    def _is_seen_to(self, path: Path) -> bool:
+    def _imports_own_code(self, path: Path) -> bool:
         """Return whether a file of the work tree imports this side's code all the same."""
-        words = self._split()
-        has_settings = runs_pytest(words) and "-c" not in words and any(map(_paths_of_pytest, path.parents))
+        words = self._command_words()
+        has_settings = runs_pytest(words) and "-c" not in words and any(map(_pytest_import_paths, path.parents))
         return self._has_own_path() and not has_settings
 
-    def _search_path(self) -> Iterator[Shared]:
+    def _search_path_entries(self) -> Iterator[Shared]:
         for entry in self._import_path():
-            if entry.is_absolute() and (inside := self._in_another(entry)) is not None and self._has(inside):
+            if entry.is_absolute() and (inside := self._path_in_another(entry)) is not None and self._has(inside):
                 yield Shared(
                     f"PYTHONPATH has {entry}, which is the work tree's whichever revision is measured",
-                    f"--env PYTHONPATH={self._from_here(inside)}, from which each imports its own code",
+                    f"--env PYTHONPATH={self._path_from_here(inside)}, from which each imports its own code",
                 )
 
-    def _installed(self) -> Iterator[Shared]:
+    def _installed_sources(self) -> Iterator[Shared]:
         """Yield what interpreters import from another tree, unless something of this side comes before it."""
-        own = None
-        is_shadowed = self._has_own_path() or any(map(self._in_another, self._import_path()))
+        own_folders = None
+        is_shadowed = self._has_own_path() or any(map(self._path_in_another, self._import_path()))
         for python in dict.fromkeys(self._interpreters()):
-            for one in installed_from_sources(python, self.environment):
-                inside = self._of_tree(one)
-                if inside is None or (is_shadowed and one.how != "hooked"):
+            for installed in installed_from_sources(python, self.environment):
+                inside = self._source_path(installed)
+                if inside is None or (is_shadowed and installed.how != "hooked"):
                     continue
-                own = set(self._own_folders()) if own is None else own
-                if one.how == "hooked" or self.built.top / inside not in own:
-                    yield self._told(python, one, inside)
+                own_folders = set(self._own_folders()) if own_folders is None else own_folders
+                if installed.how == "hooked" or self.built.top / inside not in own_folders:
+                    yield self._describe_installed(python, installed, inside)
             if not is_shadowed and not python.is_relative_to(self.built.top):
-                yield from self._released(python)
+                yield from self._installed_release(python)
 
-    def _released(self, python: Path) -> Iterator[Shared]:
+    def _installed_release(self, python: Path) -> Iterator[Shared]:
         """Yield a release of the project itself, installed from an index, which is imported instead of any revision."""
         for project in dict.fromkeys([self.built.folder, self.built.top]):
             name, sources = name_of_project(project), sources_in(project)
-            if name and (version := released(python, self.environment, name)) and sources not in self._own_folders():
-                yield self._one_for_all(python, f"{name} {version}", sources)
+            if (
+                name
+                and (version := released_version(python, self.environment, name))
+                and sources not in self._own_folders()
+            ):
+                yield self._one_for_all_revisions(python, f"{name} {version}", sources)
 
-    def _told(self, python: Path, one: Installed, inside: Path) -> Shared:
-        if one.how == "hooked":
+    def _describe_installed(self, python: Path, installed: Installed, inside: Path) -> Shared:
+        if installed.how == "hooked":
             return Shared(
-                f"{python} imports what is installed into it in editable form from {one.folder}, whichever revision is "
-                "measured",
+                f"{python} imports what is installed into it in editable form from {installed.folder}, whichever "
+                "revision is measured",
                 f"have {_OWN_ENVIRONMENT}",
             )
-        what = "a copy of what is in" if one.how == "copied" else "what is in"
-        form = "" if one.how == "copied" else " in editable form"
-        return self._one_for_all(python, f"{what} {one.folder}", inside, form)
+        what = "a copy of what is in" if installed.how == "copied" else "what is in"
+        form = "" if installed.how == "copied" else " in editable form"
+        return self._one_for_all_revisions(python, f"{what} {installed.folder}", inside, form)
 
-    def _one_for_all(self, python: Path, what: str, sources: Path, form: str = "") -> Shared:
+    def _one_for_all_revisions(self, python: Path, what: str, sources: Path, form: str = "") -> Shared:
         return Shared(
             f"{python} has {what} installed{form}, and imports that whichever revision is measured, "
             "unless the program puts a folder of its own first",
-            f"--env PYTHONPATH={self._from_here(sources)} has each import its own code; else have {_OWN_ENVIRONMENT}",
+            f"--env PYTHONPATH={self._path_from_here(sources)} has each import its own code; else have "
+            f"{_OWN_ENVIRONMENT}",
         )
 
-    def _of_tree(self, one: Installed) -> Path | None:
+    def _source_path(self, installed: Installed) -> Path | None:
         """Return the path in another tree that it is imported from, if this side has such a folder.
 
         A finder may name a folder of its build, which this side lacks: then it is the nearest one above that it has.
         """
-        inside = self._in_another(one.folder)
-        while one.how == "hooked" and inside is not None and not self._has(inside):
+        inside = self._path_in_another(installed.folder)
+        while installed.how == "hooked" and inside is not None and not self._has(inside):
             inside = inside.parent
         return inside if inside is not None and self._has(inside) else None
 
-    def _in_another(self, path: Path) -> Path | None:
+    def _path_in_another(self, path: Path) -> Path | None:
         """Return the path relative to another tree's top, if it is in one."""
         try:
             real = Path(os.path.realpath(path))
@@ -200,10 +205,10 @@ class _Side:
     def _has(self, inside: Path) -> bool:
         return os.path.exists(self.built.top / inside)  # noqa: PTH110 - Path.exists() raises where a word is too long
 
-    def _from_here(self, inside: Path) -> str:
+    def _path_from_here(self, inside: Path) -> str:
         return os.path.relpath(self.built.top / inside, self.built.folder)
 
-    def _split(self) -> list[str]:
+    def _command_words(self) -> list[str]:
         try:
             return shlex.split(self.subject.command)
         except ValueError:  # a shell may understand it
@@ -217,35 +222,35 @@ class _Side:
 
     def _interpreters(self) -> Iterator[Path]:
         """Yield the Pythons that the words name, or the program's first line if it is a script."""
-        words = [*_first_line(Path(self.subject.program)), *self._split()]
+        words = [*_first_line(Path(self.subject.program)), *self._command_words()]
         if any(Path(word).name in _RUNNERS for word in words):
             return
         for word in words:
             if _PYTHON.fullmatch(Path(word).name):
-                place = self.built.folder / word if "/" in word else word
-                found = shutil.which(place, path=self.environment.get("PATH"))
-                if found is not None and (program := self._started(Path(found))) is not None:
+                argument = self.built.folder / word if "/" in word else word
+                found = shutil.which(argument, path=self.environment.get("PATH"))
+                if found is not None and (program := self._program_behind_shim(Path(found))) is not None:
                     yield program
 
-    def _started(self, program: Path) -> Path | None:
-        return behind(program, self.built.folder, self.environment) if is_shim(program) else program
+    def _program_behind_shim(self, program: Path) -> Path | None:
+        return program_behind(program, self.built.folder, self.environment) if is_shim(program) else program
 
     def _own_folders(self) -> Iterator[Path]:
         """Yield folders of this side from which its launches import before they look at what is installed."""
-        words, folder = self._split(), self.built.folder
+        words, folder = self._command_words(), self.built.folder
         if _imports_from_here(words):
             yield folder
         named = [folder / word.partition("::")[0] for word in words if not word.startswith("-")]
         paths = [path for path in named if path.is_relative_to(self.built.top) and os.path.exists(path)]  # noqa: PTH110
         if runs_pytest(words):
             for path in paths or [folder]:
-                yield from self._of_pytest(path)
+                yield from self._pytest_folders(path)
         elif "steelyard.harness" in words:
             yield from (path.parent if path.suffix == ".py" else path for path in paths)
         else:
             yield from [path.parent for path in paths if path.suffix == ".py"][:1]
 
-    def _of_pytest(self, path: Path) -> Iterator[Path]:
+    def _pytest_folders(self, path: Path) -> Iterator[Path]:
         """Yield what pytest puts in front: the folders of tests and of each conftest.py, and those in its settings."""
         yield imported_from(path)
         for folder in (path, *path.parents):
@@ -253,37 +258,41 @@ class _Side:
                 return
             if (folder / "conftest.py").exists():
                 yield imported_from(folder)
-            yield from _paths_of_pytest(folder)
+            yield from _pytest_import_paths(folder)
 
 
 def _was_written(path: Path, begun_s: float, ended_s: float) -> bool:
     """Return whether a file, or the link to it, was created or changed in that time."""
     try:
-        found = [path.stat(), path.lstat()]
+        statuses = [path.stat(), path.lstat()]
     except (OSError, ValueError):
         return False
-    times = (time for one in found for time in (one.st_mtime, one.st_ctime))
+    times = (time for status in statuses for time in (status.st_mtime, status.st_ctime))
     return path.is_file() and any(begun_s <= time <= ended_s for time in times)
 
 
 def _imports_from_here(words: Sequence[str]) -> bool:
     """Return whether a Python among the words imports from the folder in which it runs, as it does with -m and -c."""
-    found = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(Path(word).name)), len(words))
-    options = iter(words[found + 1 :])
+    python_index = next((index for index, word in enumerate(words) if _PYTHON.fullmatch(Path(word).name)), len(words))
+    options = iter(words[python_index + 1 :])
     for word in options:
         if word in ("-m", "-c"):
             return True
-        if word in _WITH_VALUE:
+        if word in _OPTIONS_WITH_VALUE:
             next(options, None)
         elif not word.startswith("-"):
             return False
     return False
 
 
-def _paths_of_pytest(folder: Path) -> list[Path]:
+def _pytest_import_paths(folder: Path) -> list[Path]:
     """Return the folders to import from that pytest's settings in `folder` name."""
-    told = (one for name in _OF_PYTEST for one in _PATHS_OF_PYTEST.findall(_text(folder / name)))
-    return [Path(os.path.normpath(folder / path)) for one in told for path in re.findall(r"[^\s\[\]'\",]+", one)]
+    settings = (
+        setting for name in _PYTEST_SETTINGS_FILES for setting in _PYTHONPATH_SETTING.findall(_text(folder / name))
+    )
+    return [
+        Path(os.path.normpath(folder / path)) for setting in settings for path in re.findall(r"[^\s\[\]'\",]+", setting)
+    ]
 
 
 def _first_line(program: Path) -> list[str]:

@@ -15,7 +15,7 @@ from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.git import Repository
 
-_LOOKED_AT = 1024
+_BEGINNING_BYTES = 1024
 Builds = Sequence[Built]
 """The builds of one revision: one, or one per layout in their order."""
 
@@ -36,31 +36,33 @@ class Side:
     def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
         """Return a command as a subject here; raises UsageError unless its program is in every folder."""
         try:
-            found = [
+            subjects = [
                 command_subject(command, self.name, role, shell=shell, search_path=search_path, directory=str(folder))
                 for folder in self.folders
             ]
         except UsageError as error:
-            how = "" if _has_program(self.folders[0], command) else self.how_built
-            raise UsageError(f"{error} (in {', '.join(filter(None, (self.label or self.name, how)))})") from error
+            build_note = "" if _has_program(self.folders[0], command) else self.how_built
+            raise UsageError(
+                f"{error} (in {', '.join(filter(None, (self.label or self.name, build_note)))})"
+            ) from error
         update = {
             "revision": self.revision,
-            "directory": _of_all([subject.directory or "" for subject in found]),
-            "program": _of_all([subject.program for subject in found]),
+            "directory": _path_for_all_layouts([subject.directory or "" for subject in subjects]),
+            "program": _path_for_all_layouts([subject.program for subject in subjects]),
         }
-        return found[0].model_copy(update=update)
+        return subjects[0].model_copy(update=update)
 
 
-def _of_all(paths: Sequence[str]) -> str:
+def _path_for_all_layouts(paths: Sequence[str]) -> str:
     """Return the path for all layouts, with `{layout}` in place of the number."""
     first, last = Path(paths[0]).parts, Path(paths[-1]).parts
     if first == last:
         return paths[0]
-    several = [
+    parts = [
         part if part == other else f"{part.removesuffix('1')}{LAYOUT_PLACE}"
         for part, other in zip(first, last, strict=True)
     ]
-    return str(Path(*several))
+    return str(Path(*parts))
 
 
 def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
@@ -73,23 +75,23 @@ def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
         words = shlex.split(command)
     except ValueError:
         return None  # reported when the command is read
-    mine, theirs = candidate.folders[0], baseline.folders[0]
+    candidate_folder, baseline_folder = candidate.folders[0], baseline.folders[0]
     if words[:2] == ["env", "-C"] and len(words) > len(["env", "-C", "FOLDER"]):
-        mine, theirs, words = mine / words[2], theirs / words[2], words[3:]
-    relative = [word for word in words if not os.path.isabs(word)]  # noqa: PTH117
-    named = relative[:1] if relative[:1] == words[:1] and "/" in relative[0] else relative
-    named = [word.partition("::")[0] for word in named]  # with pytest, the tests to run follow the file's name
+        candidate_folder, baseline_folder, words = candidate_folder / words[2], baseline_folder / words[2], words[3:]
+    relative_words = [word for word in words if not os.path.isabs(word)]  # noqa: PTH117
+    files = relative_words[:1] if relative_words[:1] == words[:1] and "/" in relative_words[0] else relative_words
+    files = [word.partition("::")[0] for word in files]  # with pytest, the tests to run follow the file's name
     # os.path.exists() is False where a word is too long for a name, or has a NUL.
-    named = [word for word in named if os.path.exists(mine / word)]  # noqa: PTH110
-    if not named or any(os.path.exists(theirs / word) for word in named):  # noqa: PTH110
+    files = [word for word in files if os.path.exists(candidate_folder / word)]  # noqa: PTH110
+    if not files or any(os.path.exists(baseline_folder / word) for word in files):  # noqa: PTH110
         return None
     is_built = candidate.revision is not None and candidate.revision.build is not None
-    return named[0] if is_built or b"\0" not in beginning_of(mine / named[0], _LOOKED_AT) else None
+    return files[0] if is_built or b"\0" not in beginning_of(candidate_folder / files[0], _BEGINNING_BYTES) else None
 
 
-def as_in(side: Side, subject: Subject) -> Subject:
+def subject_in(side: Side, subject: Subject) -> Subject:
     """Return another side's subject as it would be in this side, which lacks its program."""
-    folder, program = _of_all([str(one) for one in side.folders]), Path(subject.program)
+    folder, program = _path_for_all_layouts([str(one) for one in side.folders]), Path(subject.program)
     if subject.directory is not None and program.is_relative_to(subject.directory):
         program = folder / program.relative_to(subject.directory)
     update = {
@@ -124,18 +126,18 @@ def subjects_of(
 
     If the program of a harness is new in the candidate, the baseline still gets a subject, one without benchmarks.
     """
-    found: list[Subject] = []
-    places = [side_of(builds, name) for builds, name in zip(sides, names, strict=True)]
-    for place in places:
-        role = "candidate" if found else "baseline"
+    subjects: list[Subject] = []
+    located_sides = [side_of(builds, name) for builds, name in zip(sides, names, strict=True)]
+    for side in located_sides:
+        role = "candidate" if subjects else "baseline"
         try:
-            found.append(place.subject(command, role, shell=shell, search_path=search_path))
+            subjects.append(side.subject(command, role, shell=shell, search_path=search_path))
         except UsageError:
-            if is_harness and not found and new_file(places[0], places[1], command):
-                candidate = places[1].subject(command, "candidate", shell=shell, search_path=search_path)
-                return [as_in(places[0], candidate), candidate]
+            if is_harness and not subjects and new_file(located_sides[0], located_sides[1], command):
+                candidate = located_sides[1].subject(command, "candidate", shell=shell, search_path=search_path)
+                return [subject_in(located_sides[0], candidate), candidate]
             raise
-    return found
+    return subjects
 
 
 def check_relative(repository: Repository, command: str) -> None:
@@ -146,16 +148,16 @@ def check_relative(repository: Repository, command: str) -> None:
         return  # reported when the command is read
     if word.is_absolute():
         # Links on the way to the program are followed, but not the program itself, as an environment's may be one.
-        place = Path(os.path.realpath(word.parent), word.name)
-        found = next((path for path in (word, place) if path.is_relative_to(repository.root)), None)
-        if found is not None:
+        real_path = Path(os.path.realpath(word.parent), word.name)
+        inside = next((path for path in (word, real_path) if path.is_relative_to(repository.root)), None)
+        if inside is not None:
             raise UsageError(
                 f"{word} is a file of the work tree, whichever revision is weighed: give its path from here, "
-                f"./{_from_here(repository, found)}"
+                f"./{_path_from_here(repository, inside)}"
             )
 
 
-def _from_here(repository: Repository, word: Path) -> Path:
+def _path_from_here(repository: Repository, word: Path) -> Path:
     here = repository.root / repository.directory
     return word.relative_to(here) if word.is_relative_to(here) else word.relative_to(repository.root)
 
@@ -172,5 +174,5 @@ def _how_built(side: Built) -> str:
     if side.recipe.written is None:
         return "where nothing is built: give --build CMD"
     command = side.recipe.written.strip()
-    what = "its command" if "\n" in command else command  # a script was shown, and would hide the message
-    return f"built by {what}; see {side.log}"
+    shown_command = "its command" if "\n" in command else command  # a script was shown, and would hide the message
+    return f"built by {shown_command}; see {side.log}"

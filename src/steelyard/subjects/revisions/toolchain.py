@@ -27,9 +27,9 @@ _NAMES = frozenset(
     "JAVA_TOOL_OPTIONS VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH NODE_OPTIONS".split()
 )
 _PREFIXES = ("CARGO_", "RUST", "CMAKE_", "CGO_", "CCACHE_", "SCCACHE_", "GRADLE_", "MESON_")
-_GO = frozenset("GOFLAGS GOROOT GOPATH GOPROXY GOTOOLCHAIN GOARCH GOOS GOAMD64 GOCACHE GOMODCACHE GOWORK".split())  # noqa: SIM905
+_GO_NAMES = frozenset("GOFLAGS GOROOT GOPATH GOPROXY GOTOOLCHAIN GOARCH GOOS GOAMD64 GOCACHE GOMODCACHE GOWORK".split())  # noqa: SIM905
 # Builds need these to reach packages, but come out the same whatever their values are.
-_UNTOLD = tuple(
+_NOT_FINGERPRINTED = tuple(
     "http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY XDG_CACHE_HOME SSL_CERT_FILE SSL_CERT_DIR "  # noqa: SIM905
     "GIT_SSL_CAINFO CARGO_HOME RUSTUP_HOME".split()
 )
@@ -37,62 +37,69 @@ _UNTOLD = tuple(
 _WORDS = re.compile(r"(?<![^\s;|&()`'\"=<>])(?:/[^\s;|&()`'\"=<>]+|[^\s;|&()`'\"=<>/]+)(?![^\s;|&()`'\"=<>])")
 # Where a build writes. Cargo identifies a package by its place in the workspace, not by the workspace's own place: in
 # one folder for both sides it takes one side's build for the other's, and delivers the same program twice.
-_WRITTEN = frozenset({"CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"})
+_OUTPUT_VARIABLES = frozenset({"CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"})
 
 
 def shared_folders(wanted: Mapping[str, str]) -> list[str]:
     """Return the variables among those set outright that would make all builds write into one folder."""
-    return sorted(name for name in _WRITTEN & wanted.keys() if os.path.isabs(wanted[name]))  # noqa: PTH117 - a text
+    return sorted(name for name in _OUTPUT_VARIABLES & wanted.keys() if os.path.isabs(wanted[name]))  # noqa: PTH117 - a text
 
 
 def build_environment(source: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
     """Return a build's environment: the small one of launches, what compilers read, and what is `wanted` outright."""
-    names = [*PASSED_ON, *_UNTOLD, *_telling(source)]
+    names = [*PASSED_ON, *_NOT_FINGERPRINTED, *_relevant_names(source)]
     return {**{name: source[name] for name in names if name in source}, **wanted}
 
 
 def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str], command: str) -> list[str]:
     """Return what a build depends on besides its sources and its command, in a fixed order."""
-    variables = {name: source[name] for name in _telling(source) if name not in _UNTOLD} | dict(wanted)
-    told = [f"{name}={value}" for name, value in sorted(variables.items())]
-    found = {**source, **wanted}
-    return [*told, *_tools(found), *_named([command, *variables.values()], found), *_rust(found)]
+    variables = {name: source[name] for name in _relevant_names(source) if name not in _NOT_FINGERPRINTED} | dict(
+        wanted
+    )
+    settings = [f"{name}={value}" for name, value in sorted(variables.items())]
+    environment = {**source, **wanted}
+    return [
+        *settings,
+        *_tools_on_path(environment),
+        *_named_programs([command, *variables.values()], environment),
+        *_rust_toolchains(environment),
+    ]
 
 
-def _telling(source: Mapping[str, str]) -> Iterator[str]:
+def _relevant_names(source: Mapping[str, str]) -> Iterator[str]:
     for name, value in source.items():
-        is_read = name in _NAMES or name in _GO or name.startswith(_PREFIXES)
-        if is_read and name not in _WRITTEN and not is_secret(name, value):
+        is_read = name in _NAMES or name in _GO_NAMES or name.startswith(_PREFIXES)
+        if is_read and name not in _OUTPUT_VARIABLES and not is_secret(name, value):
             yield name
 
 
-def _tools(source: Mapping[str, str]) -> Iterator[str]:
+def _tools_on_path(source: Mapping[str, str]) -> Iterator[str]:
     """Yield every such tool on the path: the first may be a wrapper of a later one, as ccache's are."""
     folders = filter(None, source.get("PATH", os.defpath).split(os.pathsep))
-    return _files(os.path.join(folder, tool) for folder, tool in product(folders, _TOOLS))  # noqa: PTH118 - 300 of them
+    return _file_stamps(os.path.join(folder, tool) for folder, tool in product(folders, _TOOLS))  # noqa: PTH118 - 300 of them
 
 
-def _named(texts: Iterable[str], source: Mapping[str, str]) -> Iterator[str]:
+def _named_programs(texts: Iterable[str], source: Mapping[str, str]) -> Iterator[str]:
     """Yield the programs that a command or a variable names, on the path or absolute: `gcc-13`, `/opt/bin/cc`."""
     words = dict.fromkeys(word for text in texts for word in _WORDS.findall(text))
     places = (word if os.path.isabs(word) else shutil.which(word, path=source.get("PATH")) for word in words)  # noqa: PTH117
-    return _files(place for place in places if place is not None and _is_program(place))
+    return _file_stamps(place for place in places if place is not None and _is_program(place))
 
 
 def _is_program(place: str) -> bool:
     return os.path.isfile(place) and os.access(place, os.X_OK)  # noqa: PTH113 - never raises
 
 
-def _files(paths: Iterable[str]) -> Iterator[str]:
+def _file_stamps(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         try:
-            found = os.stat(path)  # noqa: PTH116
+            status = os.stat(path)  # noqa: PTH116
         except OSError:
             continue
-        yield f"{path} {os.path.realpath(path)} {found.st_size} {found.st_mtime_ns}"
+        yield f"{path} {os.path.realpath(path)} {status.st_size} {status.st_mtime_ns}"
 
 
-def _rust(source: Mapping[str, str]) -> Iterator[str]:
+def _rust_toolchains(source: Mapping[str, str]) -> Iterator[str]:
     """Yield rustup's toolchains: its files on the path are one program, which starts whichever is chosen."""
     home = Path(source.get("RUSTUP_HOME") or Path(source.get("HOME", "/")) / ".rustup")
     for path in [home / "settings.toml", *sorted(home.glob("update-hashes/*"))]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from steelyard.subjects.responses import beginning_of
 
 # Folders of others' code and of build output; and how deep anybody keeps benchmarks.
-_NOT_LOOKED_INTO = frozenset(
+_SKIPPED_FOLDERS = frozenset(
     "build target vendor third_party thirdparty external extern deps node_modules site-packages testdata dist".split()  # noqa: SIM905
 )
 _DEEPEST = 4
@@ -28,7 +28,7 @@ class FoundTarget:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundProject:
     """One way in which a folder is built, and what that builds."""
 
     what: str
@@ -44,13 +44,15 @@ class Found:
 def files_named(folder: Path, *endings: str) -> Iterator[Path]:
     """Yield the project's own files whose names end so; a folder's own files before those in folders below it."""
     seen = 0
-    for place, folders, names in os.walk(folder):
-        here = Path(place)
+    for root, folders, names in os.walk(folder):
+        here = Path(root)
         depth = len(here.relative_to(folder).parts)
         folders[:] = sorted(
-            one
-            for one in folders
-            if depth < _DEEPEST and not one.startswith((".", "build", "cmake-build")) and one not in _NOT_LOOKED_INTO
+            name_of_folder
+            for name_of_folder in folders
+            if depth < _DEEPEST
+            and not name_of_folder.startswith((".", "build", "cmake-build"))
+            and name_of_folder not in _SKIPPED_FOLDERS
         )
         for name in sorted(names):
             seen += 1
@@ -67,5 +69,5 @@ def text_of(path: Path) -> str:
 
 def relative(path: Path, folder: Path) -> str:
     """Return a path relative to a folder, as commands write it: `./build/sort`."""
-    way = path.relative_to(folder).as_posix()
-    return "." if way == "." else f"./{way}"
+    relative_path = path.relative_to(folder).as_posix()
+    return "." if relative_path == "." else f"./{relative_path}"

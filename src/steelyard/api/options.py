@@ -9,19 +9,19 @@ from typing import ClassVar, Literal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class OptionGroup:
     """A group of what is asked."""
 
     given: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The fields that the caller set, with the option or keyword as written there; all others have their defaults."""
 
-    def chooses(self, name: str) -> bool:
+    def is_given(self, name: str) -> bool:
         """Return whether the caller set this field."""
         return name in self.given
 
 
 @dataclass(frozen=True, kw_only=True)
-class Revisions(Group):
+class Revisions(OptionGroup):
     """Which revisions of a git repository, and how each is built."""
 
     base: str | None = None
@@ -33,7 +33,7 @@ class Revisions(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judging(Group):
+class Judging(OptionGroup):
     """What is judged, how surely, and how long it is measured."""
 
     limit: ClassVar[str] = "--pairs"
@@ -61,7 +61,7 @@ class Describing(Judging):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(Group):
+class Plan(OptionGroup):
     """What a weighing runs beyond its commands, and how: parameters, control, layouts, pairing."""
 
     parameter_list: list[str] | None = None
@@ -79,7 +79,7 @@ class Plan(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Suite(Group):
+class Suite(OptionGroup):
     """Who drives the benchmarks inside programs, and which of them are chosen."""
 
     harness: str | None = None
@@ -91,7 +91,7 @@ class Suite(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeapWatch(Group):
+class HeapWatch(OptionGroup):
     """Whether the heap is watched, and whether its state is drawn at random."""
 
     watched: bool = False
@@ -99,7 +99,7 @@ class HeapWatch(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launching(Group):
+class Launching(OptionGroup):
     """What a launch is, what it finds, and what goes before and after it."""
 
     set_up: list[str] | None = None
@@ -127,7 +127,7 @@ class Launching(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting(Group):
+class Counting(OptionGroup):
     """How launches are counted, if a counted metric is chosen."""
 
     caches: str = "article"
@@ -140,7 +140,7 @@ class Counting(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Throughput(Group):
+class Throughput(OptionGroup):
     """What a launch, or an iteration of a harness, processes: numbers, with units and {names} of parameters."""
 
     processed_bytes: str | None = None
@@ -148,7 +148,7 @@ class Throughput(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked(Group):
+class Options(OptionGroup):
     """All that is asked."""
 
     revisions: Revisions = Revisions()

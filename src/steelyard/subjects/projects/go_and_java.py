@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.found import Found, FoundTarget, files_named, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
@@ -16,7 +16,7 @@ _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
 _MAVEN = "mvn -q -B package -DskipTests"
 
 
-def go(folder: Path) -> Found | None:
+def go(folder: Path) -> FoundProject | None:
     """Return the packages of a Go module or workspace that have benchmarks; None without a go.mod or go.work."""
     if not any((folder / name).is_file() for name in ("go.mod", "go.work")):
         return None
@@ -24,25 +24,29 @@ def go(folder: Path) -> Found | None:
     packages = [*dict.fromkeys(path.parent for path in tests)]
     lines, targets = [], []
     for package in packages:
-        way, line = relative(package, folder), _go_build(package, folder)
+        path_of_package, line = relative(package, folder), _go_build(package, folder)
         # Go refuses a package that an older revision does not have yet.
-        lines.append(line if package == folder else f"if ls {shlex.quote(way)}/*_test.go > /dev/null; then {line}; fi")
-        enter = "" if package == folder else f"env -C {shlex.quote(way)} "
+        lines.append(
+            line
+            if package == folder
+            else f"if ls {shlex.quote(path_of_package)}/*_test.go > /dev/null; then {line}; fi"
+        )
+        enter = "" if package == folder else f"env -C {shlex.quote(path_of_package)} "
         name = folder.name if package == folder else package.relative_to(folder).as_posix()
         targets.append(FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go"))
-    return Found("Go", "\n".join(lines) or "go build ./...", targets)
+    return FoundProject("Go", "\n".join(lines) or "go build ./...", targets)
 
 
 def _go_build(package: Path, folder: Path) -> str:
     """Return the line that builds a package's benchmarks, in the folder of its module, as Go builds no other there."""
-    ours = [package, *(one for one in package.parents if one.is_relative_to(folder))]
-    module = next((one for one in ours if (one / "go.mod").is_file()), folder)
-    way = relative(package, module)
-    line = f"go test -c -trimpath -o {shlex.quote(f'{way}/steelyard.test')} {shlex.quote(way)}"
+    folders = [package, *(candidate for candidate in package.parents if candidate.is_relative_to(folder))]
+    module = next((candidate for candidate in folders if (candidate / "go.mod").is_file()), folder)
+    path_of_package = relative(package, module)
+    line = f"go test -c -trimpath -o {shlex.quote(f'{path_of_package}/steelyard.test')} {shlex.quote(path_of_package)}"
     return line if module == folder else f"(cd {shlex.quote(relative(module, folder))} && {line})"
 
 
-def maven(folder: Path) -> Found | None:
+def maven(folder: Path) -> FoundProject | None:
     """Return the jars of benchmarks that Maven builds with JMH; None without any."""
     if not (folder / "pom.xml").is_file():
         return None
@@ -59,10 +63,10 @@ def maven(folder: Path) -> Found | None:
         )
         for path in jars
     ]
-    return Found("Maven with JMH", _maven_chosen(modules) if modules else _MAVEN, targets)
+    return FoundProject("Maven with JMH", _maven_build_of_modules(modules) if modules else _MAVEN, targets)
 
 
-def _maven_chosen(modules: Sequence[str]) -> str:
+def _maven_build_of_modules(modules: Sequence[str]) -> str:
     """Return the lines that build those modules that exist: Maven refuses one that an older revision lacks."""
     chosen = [
         f"[ ! -f {shlex.quote(f'{module}/pom.xml')} ] || chosen=$chosen,{shlex.quote(module)}" for module in modules
@@ -72,33 +76,33 @@ def _maven_chosen(modules: Sequence[str]) -> str:
 
 def _jar(pom: str) -> str:
     """Return the name of the jar with everything in it, as in JMH's archetype, or that of the artefact."""
-    named = _UBERJAR.search(pom)
-    if named is not None:
-        return f"{named[2]}.jar"
-    own = pom.partition("</parent>")[2] or pom
-    artifact, version = (re.search(rf"<{tag}>\s*([\w.-]+)\s*</{tag}>", own) for tag in ("artifactId", "version"))
+    uberjar = _UBERJAR.search(pom)
+    if uberjar is not None:
+        return f"{uberjar[2]}.jar"
+    own_part = pom.partition("</parent>")[2] or pom
+    artifact, version = (re.search(rf"<{tag}>\s*([\w.-]+)\s*</{tag}>", own_part) for tag in ("artifactId", "version"))
     return f"{artifact[1]}-{version[1]}.jar" if artifact and version else "benchmarks.jar"
 
 
-def gradle(folder: Path) -> Found | None:
+def gradle(folder: Path) -> FoundProject | None:
     """Return the jars of benchmarks that Gradle builds with JMH's plugin; None without any."""
-    files = [path for path in files_named(folder, "build.gradle", "build.gradle.kts") if _is_of_jmh(path)]
+    files = [path for path in files_named(folder, "build.gradle", "build.gradle.kts") if _uses_jmh(path)]
     if not files:
         return None
     run = "./gradlew" if (folder / "gradlew").is_file() else "gradle"
     lines, targets = [], []
     for path in files:
-        place = path.parent.relative_to(folder)
-        task = ":".join(["", *place.parts, "jmhJar"]) if place.parts else "jmhJar"
-        built, jar = (shlex.quote((place / "build" / name).as_posix()) for name in ("libs", "steelyard-jmh.jar"))
+        subfolder = path.parent.relative_to(folder)
+        task = ":".join(["", *subfolder.parts, "jmhJar"]) if subfolder.parts else "jmhJar"
+        libs, jar = (shlex.quote((subfolder / "build" / name).as_posix()) for name in ("libs", "steelyard-jmh.jar"))
         # The jar's name contains the folder's name and a version. An older revision may not have the project yet.
         lines.append(
-            f"if [ -f {shlex.quote(path.relative_to(folder).as_posix())} ]; then rm -f {built}/*-jmh.jar; "
-            f"{run} -q {shlex.quote(task)}; cp {built}/*-jmh.jar {jar}; fi"
+            f"if [ -f {shlex.quote(path.relative_to(folder).as_posix())} ]; then rm -f {libs}/*-jmh.jar; "
+            f"{run} -q {shlex.quote(task)}; cp {libs}/*-jmh.jar {jar}; fi"
         )
-        targets.append(FoundTarget(place.name or "benchmarks", f"java -jar {jar}", "jmh"))
-    return Found("Gradle with JMH", "\n".join(lines), targets)
+        targets.append(FoundTarget(subfolder.name or "benchmarks", f"java -jar {jar}", "jmh"))
+    return FoundProject("Gradle with JMH", "\n".join(lines), targets)
 
 
-def _is_of_jmh(path: Path) -> bool:
+def _uses_jmh(path: Path) -> bool:
     return _GRADLE_JMH.search(text_of(path)) is not None or (path.parent / "src/jmh").is_dir()

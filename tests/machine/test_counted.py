@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
-from steelyard.machine.meanwhile import read_counted, read_timer
+from steelyard.machine.counted import read_counted, read_timer
 from steelyard.machine.readings import Tree
 
 INTERRUPTS = """\

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Git
 
 
-def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[str, str]) -> str | None:
+def suggest_revisions(commands: Sequence[str], missing: str, environment: Mapping[str, str]) -> str | None:
     """Return what to write instead if the first of these commands are revisions of this repository; None otherwise.
 
     `missing` is the one that names no program.
@@ -31,32 +31,32 @@ def meant_revisions(commands: Sequence[str], missing: str, environment: Mapping[
     if not all(map(_may_be_revision, (missing, commands[0]))) or repository_top(here) is None:
         return None
     try:
-        git = Git.found(here, environment)
-        found = list(takewhile(lambda word: _is_revision(word, git), commands[:2]))
-        project = load_project(here) if found == [*commands] else None
+        git = Git.find(here, environment)
+        revisions = list(takewhile(lambda word: _is_revision(word, git), commands[:2]))
+        project = load_project(here) if revisions == [*commands] else None
     except SteelyardError:  # without git, nothing is a revision
         return None
-    if not found:
+    if not revisions:
         return None
-    options = " ".join(f"{option} {word}" for option, word in zip(("--base", "--candidate"), found, strict=False))
-    are = "are revisions" if len(found) > 1 else "is a revision"
-    said = f"{' and '.join(map(repr, found))} {are} here"
+    options = " ".join(f"{option} {word}" for option, word in zip(("--base", "--candidate"), revisions, strict=False))
+    verb = "are revisions" if len(revisions) > 1 else "is a revision"
+    statement = f"{' and '.join(map(repr, revisions))} {verb} here"
     if project is not None:
-        return f"{said}: steelyard compare {options} weighs what {project.file} says"
-    command = shlex.quote(commands[len(found)]) if len(commands) > len(found) else "'COMMAND its words'"
-    return f"{said}, in which one command can be weighed: steelyard compare {options} {command}"
+        return f"{statement}: steelyard compare {options} weighs what {project.file} says"
+    command = shlex.quote(commands[len(revisions)]) if len(commands) > len(revisions) else "'COMMAND its words'"
+    return f"{statement}, in which one command can be weighed: steelyard compare {options} {command}"
 
 
-def meant_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
+def suggest_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return how to weigh the values of a command's `parameters` (one or more) against each other."""
     names = [name for name, _ in parameters]
     combinations = product(*(values for _, values in parameters))
     params = [dict(zip(names, values, strict=True)) for values in islice(combinations, _MOST_VALUES + 1)]
     written = [in_quotes(with_values(command, one)) for one in params[:_MOST_VALUES]]
-    more = " and so on" if len(params) > _MOST_VALUES else ""
+    ellipsis = " and so on" if len(params) > _MOST_VALUES else ""
     return (
         "compare needs two commands or more, which are weighed anew with each value of a parameter; to weigh the "
-        f"values against the first, write them out: steelyard compare {' '.join(written)}{more}"
+        f"values against the first, write them out: steelyard compare {' '.join(written)}{ellipsis}"
     )
 
 
@@ -65,5 +65,5 @@ def _may_be_revision(word: str) -> bool:
 
 
 def _is_revision(word: str, git: Git) -> bool:
-    asked = ("rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
-    return _may_be_revision(word) and git.answer(*asked) is not None
+    arguments = ("rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
+    return _may_be_revision(word) and git.answer(*arguments) is not None

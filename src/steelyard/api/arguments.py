@@ -18,23 +18,23 @@ class _NulError(ValueError):
     """A text with a NUL, which no path, word of a command or variable can contain."""
 
 
-def taken(name: str, value: object) -> Any:
+def read_argument(name: str, value: object) -> Any:
     """Return an argument's value as the measuring code needs it; raise UsageError for one that it does not take."""
-    kind = TAKES[name]
+    kind = ARGUMENT_KINDS[name]
     try:
         return kind.read(value)
     except (TypeError, ValueError, OverflowError) as error:
         way_out = ": leave the NUL character out" if isinstance(error, _NulError) else kind.way_out(value)
-        raise UsageError(f"{name} takes {kind.words}, not {_brief(value)}{way_out}") from None
+        raise UsageError(f"{name} takes {kind.words}, not {_one_line(value)}{way_out}") from None
 
 
-def taken_if_given(name: str, value: object) -> Any:
-    """Do as `taken`, but keep None, which means that nobody asked."""
-    return None if value is None else taken(name, value)
+def read_optional_argument(name: str, value: object) -> Any:
+    """Do as `read_argument`, but keep None, which means that nobody asked."""
+    return None if value is None else read_argument(name, value)
 
 
-def _brief(value: object) -> str:
-    """Return a value for a sentence, on one line."""
+def _one_line(value: object) -> str:
+    """Return a value for a sentence, shortened and on one line."""
     return "".join(one if one.isprintable() else " " for one in reprlib.repr(value))
 
 
@@ -61,11 +61,11 @@ def _command(value: Any) -> str:
     return shlex.quote(path if sep in path else f".{sep}{path}")
 
 
-def _joined(value: Any) -> str:
+def _joining_advice(value: Any) -> str:
     """Say how to join the words of a command, which other modules take as a list, into one text."""
     for words in (value, *(value if isinstance(value, list | tuple) else ())):
         if isinstance(words, list | tuple) and words and all(isinstance(word, str) for word in words):
-            return f": join the words of a command, as in shlex.join({_brief([*words])})"
+            return f": join the words of a command, as in shlex.join({_one_line([*words])})"
     return ""
 
 
@@ -82,7 +82,7 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     number = _number(value)
@@ -92,7 +92,7 @@ def _whole(value: Any) -> int:
 
 
 def _processor(value: Any) -> int | str:
-    return AUTO if value == AUTO and isinstance(value, str) else _whole(value)
+    return AUTO if value == AUTO and isinstance(value, str) else _whole_number(value)
 
 
 def _number_or_text(value: Any) -> float | str:
@@ -111,23 +111,23 @@ def _word(value: Any) -> str:
     return str(value) if isinstance(value, Real) else _text(value)
 
 
-def _several(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+def _list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     """Return a reader of several values, or a single one. It refuses sets, which have no order."""
 
-    def all_of(value: Any) -> list[Any]:
+    def read_list(value: Any) -> list[Any]:
         if isinstance(value, str | PathLike):
             return [read(value)]
         if isinstance(value, bytes | Mapping | set | frozenset) or not isinstance(value, Iterable):
             raise TypeError
         return [read(one) for one in value]
 
-    return all_of
+    return read_list
 
 
 def _variables(value: Any) -> list[str]:
     """Return variables as `--env` takes them: NAME or NAME=VALUE."""
     if not isinstance(value, Mapping):
-        return _several(_text)(value)
+        return _list_of(_text)(value)
     if any("=" in _text(name) for name in value):
         raise ValueError
     return [name if one is None else f"{name}={_word(one)}" for name, one in value.items()]
@@ -138,7 +138,7 @@ def _parameters(value: Any) -> dict[str, list[str]]:
     if not isinstance(value, Mapping):
         raise TypeError
     found = {
-        _text(name): [_word(values)] if isinstance(values, Real) else _several(_word)(values)
+        _text(name): [_word(values)] if isinstance(values, Real) else _list_of(_word)(values)
         for name, values in value.items()
     }
     if not all(found.values()):  # an empty list would become one empty text
@@ -153,7 +153,7 @@ def _function(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ArgumentKind:
     """What an argument takes."""
 
     words: str
@@ -163,37 +163,39 @@ class Kind:
     """Returns what to say after a value that it does not take."""
 
 
-_TEXT = Kind("a text", _text)
-_TEXTS = Kind("a text, or a list of texts", _several(_text))
-_PATH = Kind("the path of a file, as a text or a Path", _path)
-_FLAG = Kind("True or False", _flag)
-_WHOLE = Kind("a whole number", _whole)
-_SECONDS = Kind("a number of seconds", _number)
-_TIME = Kind("a number of seconds, or a text as '2m'", _number_or_text)
-_PART = Kind("a part of 1 as 0.01, or a text in percent as '1%'", _number_or_text)
-_AMOUNT = Kind("a number, or a text as '64M'", _amount)
+_TEXT = ArgumentKind("a text", _text)
+_TEXTS = ArgumentKind("a text, or a list of texts", _list_of(_text))
+_PATH = ArgumentKind("the path of a file, as a text or a Path", _path)
+_FLAG = ArgumentKind("True or False", _flag)
+_WHOLE_NUMBER = ArgumentKind("a whole number", _whole_number)
+_SECONDS = ArgumentKind("a number of seconds", _number)
+_DURATION = ArgumentKind("a number of seconds, or a text as '2m'", _number_or_text)
+_FRACTION = ArgumentKind("a part of 1 as 0.01, or a text in percent as '1%'", _number_or_text)
+_AMOUNT = ArgumentKind("a number, or a text as '64M'", _amount)
 
-TAKES: Mapping[str, Kind] = {
-    "command": Kind("one command line, as a text or the Path of a program", _command, _joined),
-    "commands": Kind("command lines, each as a text or the Path of a program", _several(_command), _joined),
-    "folder": Kind("the path of a folder, as a text or a Path", _path),
-    "files": Kind("paths of files, each as a text or a Path", _several(_path)),
-    "progress": Kind("a function", _function),
-    "cpu": Kind("the number of a processor, or 'auto'", _processor),
-    "environment": Kind(
+ARGUMENT_KINDS: Mapping[str, ArgumentKind] = {
+    "command": ArgumentKind("one command line, as a text or the Path of a program", _command, _joining_advice),
+    "commands": ArgumentKind(
+        "command lines, each as a text or the Path of a program", _list_of(_command), _joining_advice
+    ),
+    "folder": ArgumentKind("the path of a folder, as a text or a Path", _path),
+    "files": ArgumentKind("paths of files, each as a text or a Path", _list_of(_path)),
+    "progress": ArgumentKind("a function", _function),
+    "cpu": ArgumentKind("the number of a processor, or 'auto'", _processor),
+    "environment": ArgumentKind(
         "a dictionary of names (without =) with their values: {'NAME': 'value', 'PASSED_ON': None}", _variables
     ),
-    "parameters": Kind("a dictionary of names with their values: {'size': [1, 10, 100]}", _parameters),
+    "parameters": ArgumentKind("a dictionary of names with their values: {'size': [1, 10, 100]}", _parameters),
     **dict.fromkeys(("path", "stdin", "output"), _PATH),
-    **dict.fromkeys(("margin", "alpha"), _PART),
-    **dict.fromkeys(("max_time", "build_timeout"), _TIME),
+    **dict.fromkeys(("margin", "alpha"), _FRACTION),
+    **dict.fromkeys(("max_time", "build_timeout"), _DURATION),
     **dict.fromkeys(("timeout", "wait_quiet"), _SECONDS),
     **dict.fromkeys(("bytes", "items"), _AMOUNT),
     **dict.fromkeys(("names", "targets", "metrics", "benchmarks", "tags"), _TEXTS),
     **dict.fromkeys(("setup", "prepare", "conclude", "cleanup"), _TEXTS),
     **dict.fromkeys(("name", "format", "side", "metric", "library"), _TEXT),
     **dict.fromkeys(("base", "candidate", "build", "harness", "family", "pairing", "caches", "weights"), _TEXT),
-    **dict.fromkeys(("pairs", "launches", "layouts", "warmup", "repeat", "seed", "jobs", "loops"), _WHOLE),
+    **dict.fromkeys(("pairs", "launches", "layouts", "warmup", "repeat", "seed", "jobs", "loops"), _WHOLE_NUMBER),
     **dict.fromkeys(
         ("heap", "heap_shuffle", "own_addresses", "own_starts", "control", "reference_output", "shell"), _FLAG
     ),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import steelyard
-from steelyard.api.keywords import Checking, Comparing, Counted, Keywords, Running, asked_of
+from steelyard.api.keywords import Checking, Comparing, Counted, Keywords, Running, options_of
 from tests.world import ScriptedWorld, steady
 
 BOTH = ["./old", "./new"]
@@ -30,7 +30,7 @@ def test_the_path_of_a_program_is_a_command(scripted: ScriptedWorld) -> None:
 @pytest.mark.parametrize("known", [Checking, Counted, Running, Comparing])
 def test_none_is_as_if_a_keyword_were_not_given(known: Keywords) -> None:
     hints = get_type_hints(known)
-    assert asked_of(dict.fromkeys(hints), known) == asked_of({}, known)
+    assert options_of(dict.fromkeys(hints), known) == options_of({}, known)
     assert [key for key, hint in hints.items() if type(None) not in get_args(hint)] == []
 
 
