@@ -3,7 +3,7 @@ from __future__ import annotations
 from steelyard.model.conditions import Condition, Examination
 from steelyard.model.machine import MachineFacts
 from steelyard.model.noise import Expected, Noise, Spread, Timer, Way, Work
-from steelyard.report.doctor import examination
+from steelyard.report.doctor import show_examination
 from tests.report.records import on_screen
 
 
@@ -15,7 +15,7 @@ def printed(*conditions: Condition, width: int = 80, noise: Noise | None = None)
         conditions=list(conditions),
         noise=noise,
     )
-    return on_screen(lambda console: examination(console, found), width)
+    return on_screen(lambda console: show_examination(console, found), width)
 
 
 def test_what_disturbs_comes_first_with_its_remedy() -> None:

@@ -166,9 +166,9 @@ def check(
     command_line, patterns = read_argument("command", command), options.suite.benchmark or []
     with _usage_errors():
         subject, settings = target_of(command_line, options, limit_s, world)
-    found = check_target(subject, settings, world, watch, only=patterns, seconds=limit_s, heap=watches_heap)
-    record = Record(found)
-    if found.interrupted:
+    soundness = check_target(subject, settings, world, watch, only=patterns, seconds=limit_s, heap=watches_heap)
+    record = Record(soundness)
+    if soundness.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)
     return record
 

@@ -90,22 +90,22 @@ def exported(
     Raises UsageError for a format that is unknown or does not hold the record, and for a `side` or `metric` that the
     format has no use for, or that it needs and lacks.
     """
-    wanted = format_named(format_)
-    if kind_of(record) not in wanted.holds:
+    export_format = format_named(format_)
+    if kind_of(record) not in export_format.holds:
         able_formats = [one.name for one in FORMATS.values() if kind_of(record) in one.holds]
-        raise UsageError(f"{wanted.name} holds no {kind_of(record)}: {_joined_with_and(able_formats)} do")
-    if side is not None and not (wanted.has_side and isinstance(record, Weighing)):
+        raise UsageError(f"{export_format.name} holds no {kind_of(record)}: {_joined_with_and(able_formats)} do")
+    if side is not None and not (export_format.has_side and isinstance(record, Weighing)):
         raise UsageError(
             f"--side {side} chooses from a weighing for {_joined_with_and(_formats_with('has_side'))}: leave it out"
         )
     if side is not None and side not in SIDES:
         raise UsageError(f"--side {side!r} is not known: choose from {', '.join(SIDES)}")
-    if metric is not None and not (wanted.has_metric and isinstance(record, Weighing | Run)):
+    if metric is not None and not (export_format.has_metric and isinstance(record, Weighing | Run)):
         raise UsageError(
             f"--metric {metric} chooses what {_joined_with_and(_formats_with('has_metric'))} hold of a weighing or "
             "run: leave it out"
         )
-    return wanted.write(Export(record, name, side, metric))
+    return export_format.write(Export(record, name, side, metric))
 
 
 def format_named(name: str) -> ExportFormat:

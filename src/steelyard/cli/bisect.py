@@ -111,7 +111,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     from steelyard.cli.screen import output, watching
     from steelyard.design.bisection.search import SearchListener
     from steelyard.design.bisection.session import bisect
-    from steelyard.report.bisection import bisection
+    from steelyard.report.bisection import show_bisection
 
     check_writable(options.json, options.launch.output)
     check_build(Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given))
@@ -124,12 +124,12 @@ def bisect(options: BisectOptions, world: World) -> int:
     warn_of_unread_input(options.launch)
     with watching(world) as line:
         report = _SearchReport(line, request.sought)
-        found, error = bisect(request, SearchListener(line, report.report_start, report.step), world)
-    with writing_files((options.json, partial(as_json, found))):
-        bisection(output(world.environment, beside_data=is_printed(options.json)), found)
+        record, error = bisect(request, SearchListener(line, report.report_start, report.report_step), world)
+    with writing_files((options.json, partial(as_json, record))):
+        show_bisection(output(world.environment, beside_data=is_printed(options.json)), record)
     if error is not None:
         raise error
-    return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(found.end, UNDECIDED)
+    return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(record.end, UNDECIDED)
 
 
 @dataclass
@@ -142,16 +142,16 @@ class _SearchReport:
     total_steps: int = 0
 
     def report_start(self, commits: list[Commit], steps: int) -> None:
-        from steelyard.report.bisection import beginning
+        from steelyard.report.bisection import search_sentence
 
         self.total_steps = steps
-        self._say(beginning(commits, steps, self.sought))
+        self._say(search_sentence(commits, steps, self.sought))
 
-    def step(self, step: Step) -> None:
-        from steelyard.report.bisection import decision
+    def report_step(self, step: Step) -> None:
+        from steelyard.report.bisection import decision_sentence
 
         self.steps_done += step.kind == "step"
-        self._say(decision(step, self.steps_done, self.total_steps, self.sought))
+        self._say(decision_sentence(step, self.steps_done, self.total_steps, self.sought))
 
     def _say(self, sentence: str) -> None:
         self.line.wipe()

@@ -102,7 +102,7 @@ def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions
     from steelyard.report.check import show_soundness
 
     with watching(world) as watch:
-        found = check_target(
+        record = check_target(
             subject,
             settings,
             world,
@@ -111,9 +111,9 @@ def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions
             seconds=options.max_time,
             heap=options.allocations,
         )
-    with writing_files((options.json, partial(as_json, found))):
-        show_soundness(output(world.environment, beside_data=is_printed(options.json)), found)
-    return _status(bool(found.troubles()), found.interrupted)
+    with writing_files((options.json, partial(as_json, record))):
+        show_soundness(output(world.environment, beside_data=is_printed(options.json)), record)
+    return _status(bool(record.troubles()), record.interrupted)
 
 
 def _status(has_trouble: bool, interrupted: bool) -> int:

@@ -51,7 +51,7 @@ def doctor(options: DoctorOptions, world: World) -> int:
     """
     from steelyard.cli.screen import output
     from steelyard.model.conditions import Examination
-    from steelyard.report.doctor import examination
+    from steelyard.report.doctor import show_examination
 
     check_writable(options.json)
     conditions, noise, failure = world.examine(), None, None
@@ -71,7 +71,7 @@ def doctor(options: DoctorOptions, world: World) -> int:
         noise=noise,
     )
     with writing_files((options.json, partial(as_json, found))):
-        examination(output(world.environment, beside_data=is_printed(options.json)), found)
+        show_examination(output(world.environment, beside_data=is_printed(options.json)), found)
     if failure is not None:
         raise failure
     return INTERRUPTED if noise is not None and noise.interrupted else 0

@@ -82,15 +82,15 @@ def export(options: ExportOptions, world: World) -> int:
     from steelyard.api.exports import exported, format_named
     from steelyard.model.documents import load_document
 
-    wanted = format_named(options.format or _required_format(options.output))
-    _check_ending(options.output, wanted.name)
+    export_format = format_named(options.format or _required_format(options.output))
+    _check_ending(options.output, export_format.name)
     check_writable(options.output)
-    if wanted.is_binary and is_printed(options.output) and is_terminal():
-        raise UsageError(f"{wanted.name} is no text for a terminal: give -o FILE, or a pipe")
+    if export_format.is_binary and is_printed(options.output) and is_terminal():
+        raise UsageError(f"{export_format.name} is no text for a terminal: give -o FILE, or a pipe")
     (path,) = [world.store().latest()] if options.file is None else input_paths(*kept_paths(world, options.file))
     check_apart([options.output], [path])
     name = str(options.file or path.name)
-    data = exported(load_document(path), wanted.name, name=name, side=options.side, metric=options.metric)
+    data = exported(load_document(path), export_format.name, name=name, side=options.side, metric=options.metric)
     write(options.output, data)
     return 0
 

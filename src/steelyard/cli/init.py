@@ -56,9 +56,9 @@ def init(options: InitOptions, world: World) -> int:
 
     folder = Path(current_folder())
     _check_no_project_file(folder, force=options.force)
-    found = found_in(folder, world.environment)
-    write(Path(OWN), project_text(found))
-    say(f"{OWN} is written: {_summary(found, _next_step(folder))}")
+    projects = found_in(folder, world.environment)
+    write(Path(OWN), project_text(projects))
+    say(f"{OWN} is written: {_summary(projects, _next_step(folder))}")
     return 0
 
 
@@ -89,18 +89,18 @@ def _next_step(folder: Path) -> str:
 _NOTHING_FOUND = "nothing was found here that it knows"
 
 
-def _summary(found: Sequence[FoundProject], next_step: str) -> str:
+def _summary(projects: Sequence[FoundProject], next_step: str) -> str:
     """Say what was found, and what to do next."""
     from steelyard.design.findings import some_names
     from steelyard.subjects.projects.text import names_of
 
-    targets = [target for project in found for target in project.targets]
-    what = " and ".join(project.what for project in found)
+    targets = [target for project in projects for target in project.targets]
+    what = " and ".join(project.what for project in projects)
     if not targets:
-        undriven = ", ".join(project.not_driven for project in found if project.not_driven)
+        undriven = ", ".join(project.not_driven for project in projects if project.not_driven)
         summary = f"{what}, but {undriven or 'no program or benchmark in it'}" if what else _NOTHING_FOUND
         return f"{summary}; put a command of yours into it, then {next_step}"
-    names = some_names([*names_of(found)])
+    names = some_names([*names_of(projects)])
     if any(target.harness is None for target in targets):
         return f"{what} ({names}); give the commands their work, then {next_step}"
     return f"{what} ({names}); next: {next_step}"

@@ -75,8 +75,8 @@ def _has_number(error: BaseException, number: int) -> bool:
 
 def _memory_limit() -> tuple[str, int] | None:
     """Return the option of `ulimit` that limits this process, and how many bytes it allows; None without a limit."""
-    for option, resource_ in _LIMITS:
-        limit, _ = resource.getrlimit(resource_)
+    for option, resource_kind in _LIMITS:
+        limit, _ = resource.getrlimit(resource_kind)
         if limit != resource.RLIM_INFINITY:
             return option, limit
     return None

@@ -178,16 +178,16 @@ class _ProjectWeighing:
             raise UsageError(
                 f"{len(self.plan.parts)} weighings are as many records: give --json and --csv a file's name"
             )
-        found = {
+        files_of_parts = {
             part.name: FileOptions(json=_part_path(files.json, part.names[0]), csv=_part_path(files.csv, part.names[0]))
             for part in self.plan.parts
         }
         for part in self.plan.parts:
-            check_files(found[part.name])
-            check_not_launched(part.request, *found[part.name].paths())
-        if files.json is not None and len({of_part.json for of_part in found.values()}) < len(found):
+            check_files(files_of_parts[part.name])
+            check_not_launched(part.request, *files_of_parts[part.name].paths())
+        if files.json is not None and len({of_part.json for of_part in files_of_parts.values()}) < len(files_of_parts):
             raise UsageError(f"two records would go to the same file beside {files.json}: rename a target")
-        return found
+        return files_of_parts
 
 
 def _tuned(plan: ProjectPlan, options: CompareOptions, world: World) -> AbstractContextManager[None]:

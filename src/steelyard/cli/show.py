@@ -91,8 +91,8 @@ def _drawer_of_views(
         return None
     from steelyard.report.views import view
 
-    prepared = view.views_to_show(record, derived, views, shown.benchmark or [])
-    return partial(view.show, record=record, shown=prepared, views=views)
+    series = view.series_of_views(record, derived, views, shown.benchmark or [])
+    return partial(view.show, record=record, series=series, views=views)
 
 
 def _can_be_carried_on(outcome: Outcome, path: Path, world: World) -> bool:

@@ -61,5 +61,5 @@ def before_ending(act: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        for number_, previous in previous_handlers.items():
-            signal.signal(number_, previous)
+        for signum, previous in previous_handlers.items():
+            signal.signal(signum, previous)

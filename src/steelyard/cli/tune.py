@@ -70,11 +70,11 @@ def tune(options: TuneOptions, world: World) -> int:
 def _check_processor(number: int, tree: Tree) -> None:
     from steelyard.machine.readings import CPUS
 
-    known = {processor for processor, _ in tree.processors()}
-    usable = tree.processor_list(f"{CPUS}/online") & known or known
+    existing = {processor for processor, _ in tree.processors()}
+    usable = tree.processor_list(f"{CPUS}/online") & existing or existing
     if number not in usable:
-        what = f"processor {number} is switched off" if number in known else f"there is no processor {number} here"
-        raise UsageError(f"{what}: choose from {', '.join(map(str, sorted(usable)))}")
+        reason = f"processor {number} is switched off" if number in existing else f"there is no processor {number} here"
+        raise UsageError(f"{reason}: choose from {', '.join(map(str, sorted(usable)))}")
 
 
 def _show_plan(tuner: Tuner, processor: int | None, world: World) -> int:

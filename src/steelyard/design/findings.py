@@ -388,7 +388,7 @@ def not_quiet_findings(allowed_s: float, left_s: float) -> list[Finding]:
 
 def some_names(names: Sequence[str]) -> str:
     """Return names for a sentence: the first of them, and how many more there are."""
-    return figures.first_names(names, _MOST_NAMES)
+    return figures.first_few(names, _MOST_NAMES)
 
 
 def coarse_clock_finding(hidden: float, margin: float) -> Finding | None:

@@ -17,7 +17,7 @@ _HASH_LENGTH = 10
 _MOST_SUSPECTS_LISTED = 12
 
 
-def beginning(commits: Sequence[Commit], steps: int, sought: Sought) -> str:
+def search_sentence(commits: Sequence[Commit], steps: int, sought: Sought) -> str:
     """Say what is searched."""
     number_of_commits = figures.count(len(commits) - 1, "commit")
     about_steps = f", about {figures.count(steps, 'step')}" if steps else ""
@@ -25,7 +25,7 @@ def beginning(commits: Sequence[Commit], steps: int, sought: Sought) -> str:
     return f"{number_of_commits} from {commits[0].short} ({older}) to {commits[-1].short} ({newer}){about_steps}"
 
 
-def decision(step: Step, number: int, total_steps: int, sought: Sought) -> str:
+def decision_sentence(step: Step, number: int, total_steps: int, sought: Sought) -> str:
     """Write one decision, as it was made."""
     commit, commits_left = step.commit[:_HASH_LENGTH], figures.count(step.left, "commit")
     side_word = word_of(step.side, sought) if step.side else ""
@@ -71,78 +71,78 @@ def _effort(compared: Compared) -> str:
     return figures.count(compared.pairs, "count" if is_count else "pair")
 
 
-def bisection(console: Console, found: Bisection) -> None:
+def show_bisection(console: Console, record: Bisection) -> None:
     """Print the commit that was found, or the range that is left, with the change and its evidence."""
     sheet = Sheet(console)
-    if found.found is not None:
-        _print_commit(sheet, found, found.found)
-    elif found.end == "nothing":
-        sheet.row("nothing", Text(f"there is nothing to find: {found.why}", "bold"), style="bold cyan")
-        _print_change(sheet, found, _ends_text(found))
-    elif found.end == "undecided":
-        sheet.row("undecided", Text(found.why, "bold"), style="bold yellow")
-        _print_change(sheet, found, _ends_text(found))
+    if record.found is not None:
+        _print_commit(sheet, record, record.found)
+    elif record.end == "nothing":
+        sheet.row("nothing", Text(f"there is nothing to find: {record.why}", "bold"), style="bold cyan")
+        _print_change(sheet, record, _ends_text(record))
+    elif record.end == "undecided":
+        sheet.row("undecided", Text(record.why, "bold"), style="bold yellow")
+        _print_change(sheet, record, _ends_text(record))
     else:
-        _print_range(sheet, found)
-    if found.skipped:
-        sheet.row("skipped", f"{figures.count(len(found.skipped), 'commit')} that could not be weighed")
-    if caution_text := caution(found):
+        _print_range(sheet, record)
+    if record.skipped:
+        sheet.row("skipped", f"{figures.count(len(record.skipped), 'commit')} that could not be weighed")
+    if caution_text := caution(record):
         sheet.row("caution", caution_text)
-    notes.show(sheet, notes.of_findings(found.findings))
-    weighings = figures.count(sum(bool(step.compared) for step in found.steps), "weighing")
-    metric = found.metric if found.change is None else found.change.metric
-    sheet.row("method", f"{weighings} in {figures.seconds(found.seconds)}, metric {metric}")
+    notes.show(sheet, notes.of_findings(record.findings))
+    weighings = figures.count(sum(bool(step.compared) for step in record.steps), "weighing")
+    metric = record.metric if record.change is None else record.change.metric
+    sheet.row("method", f"{weighings} in {figures.seconds(record.seconds)}, metric {metric}")
 
 
-def certainty(found: Bisection) -> str:
+def certainty(record: Bisection) -> str:
     """Say how certain it is that the named commit is the right one."""
-    return f"a wrong commit is named with a chance of {figures.percent(found.alpha)} at most"
+    return f"a wrong commit is named with a chance of {figures.percent(record.alpha)} at most"
 
 
-def caution(found: Bisection) -> str | None:
+def caution(record: Bisection) -> str | None:
     """Say that the commit is not the whole change; None if it is."""
-    if not found.several and not _is_partial_change(found):
+    if not record.several and not _is_partial_change(record):
         return None
-    whole_change = f"({_ends_text(found)}: {_evidence(found.steps[0].compared[0])})"
-    if found.several:
+    whole_change = f"({_ends_text(record)}: {_evidence(record.steps[0].compared[0])})"
+    if record.several:
         return f"several commits changed it; the larger part came from here {whole_change}"
     return f"other commits changed it as well {whole_change}"
 
 
-def _is_partial_change(found: Bisection) -> bool:
+def _is_partial_change(record: Bisection) -> bool:
     """Return whether the commit's change surely differs from that between the ends by more than the margin."""
-    compared = found.steps[0].compared if found.found is not None and found.steps else []
-    if not compared or found.change is None or found.change.interval is None or compared[0].interval is None:
+    compared = record.steps[0].compared if record.found is not None and record.steps else []
+    if not compared or record.change is None or record.change.interval is None or compared[0].interval is None:
         return False
-    spans = found.change.interval, compared[0].interval
-    return any(1 + one[0] > (1 + found.margin) * (1 + other[1]) for one, other in (spans, spans[::-1]))
+    spans = record.change.interval, compared[0].interval
+    return any(1 + one[0] > (1 + record.margin) * (1 + other[1]) for one, other in (spans, spans[::-1]))
 
 
-def _ends_text(found: Bisection) -> str:
-    return f"{word_of('bad', found.sought)} against {word_of('good', found.sought)}"
+def _ends_text(record: Bisection) -> str:
+    return f"{word_of('bad', record.sought)} against {word_of('good', record.sought)}"
 
 
-def _print_commit(sheet: Sheet, found: Bisection, commit: Commit) -> None:
-    sheet.row(found.sought, Text(commit.hash, "bold"), style=STYLES[found.sought])
+def _print_commit(sheet: Sheet, record: Bisection, commit: Commit) -> None:
+    sheet.row(record.sought, Text(commit.hash, "bold"), style=STYLES[record.sought])
     _print_commit_details(sheet, commit)
-    _print_change(sheet, found, f"against its parent {commit.parents[0][:_HASH_LENGTH]}")
-    sheet.row("certainty", certainty(found))
+    _print_change(sheet, record, f"against its parent {commit.parents[0][:_HASH_LENGTH]}")
+    sheet.row("certainty", certainty(record))
 
 
-def _print_range(sheet: Sheet, found: Bisection) -> None:
+def _print_range(sheet: Sheet, record: Bisection) -> None:
     """Print that no single commit can be named, and the commits of which it must be one."""
-    suspects = found.suspects
-    word = "interrupted" if found.end == "interrupted" else "undecided"
+    suspects = record.suspects
+    word = "interrupted" if record.end == "interrupted" else "undecided"
     low, high = suspects[0].parents[0][:_HASH_LENGTH], suspects[-1].short
     range_text = Text(f"after {low}, up to {high}: {figures.count(len(suspects), 'commit')}", "bold")
-    sheet.row(word, range_text, *([found.why] if found.end == "range" else []), style="bold yellow")
+    sheet.row(word, range_text, *([record.why] if record.end == "range" else []), style="bold yellow")
     for commit in suspects[:_MOST_SUSPECTS_LISTED]:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_SUSPECTS_LISTED:
         sheet.row("", f"and {len(suspects) - _MOST_SUSPECTS_LISTED} more")
-    _print_change(sheet, found, _ends_text(found))
-    if found.end == "interrupted":
-        older, newer = word_of("good", found.sought), word_of("bad", found.sought)
+    _print_change(sheet, record, _ends_text(record))
+    if record.end == "interrupted":
+        older, newer = word_of("good", record.sought), word_of("bad", record.sought)
         sheet.row("go on", f"with what is left: --{older} {low} --{newer} {high}")
 
 
@@ -151,6 +151,6 @@ def _print_commit_details(sheet: Sheet, commit: Commit) -> None:
     sheet.row("", sheet.name(f"{commit.author}, {commit.date}", 2 * sheet.text_width))
 
 
-def _print_change(sheet: Sheet, found: Bisection, comparison: str) -> None:
-    if found.change is not None:
-        sheet.row("change", f"{_evidence(found.change)}, {comparison}")
+def _print_change(sheet: Sheet, record: Bisection, comparison: str) -> None:
+    if record.change is not None:
+        sheet.row("change", f"{_evidence(record.change)}, {comparison}")

@@ -15,32 +15,32 @@ from steelyard.report.sheet import Sheet
 _NOT_TRIED = "not tried"
 
 
-def show_soundness(console: Console, found: Soundness) -> None:
+def show_soundness(console: Console, record: Soundness) -> None:
     """Print each benchmark with its troubles, the rules not tried and why, and what all of it is based on."""
     sheet = Sheet(console)
-    sheet.row("checked", Text(sheet.name(found.command, 3 * sheet.text_width), "bold"))
+    sheet.row("checked", Text(sheet.name(record.command, 3 * sheet.text_width), "bold"))
     sheet.blank()
     notes_said: set[str] = set()
-    for name in found.benchmarks:
-        _print_benchmark(sheet, name, [one for one in found.looked if one.benchmark == name])
-        for one in found.allocating:
+    for name in record.benchmarks:
+        _print_benchmark(sheet, name, [one for one in record.looked if one.benchmark == name])
+        for one in record.allocating:
             if one.benchmark == name:
                 sheet.row("", Text(sheet.name(heap_sentence(one, notes_said), 10 * sheet.text_width), "dim"))
                 notes_said.add(one.note)
     sheet.blank()
-    troubles = found.troubles()
+    troubles = record.troubles()
     troubled_benchmarks = len({one.benchmark for one in troubles})
-    checked = figures.count(len(found.benchmarks), "benchmark") if found.harness else "the command"
-    effort = f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}"
-    if found.interrupted:
+    checked = figures.count(len(record.benchmarks), "benchmark") if record.harness else "the command"
+    effort = f"{figures.count(record.launches, 'launch')} in {figures.seconds(record.seconds)}"
+    if record.interrupted:
         sheet.row("caution", "interrupted: only what was launched until then is judged", style="bold yellow")
     if not troubles:
-        so_far = " so far" if found.interrupted else ""
+        so_far = " so far" if record.interrupted else ""
         sheet.row("in all", f"no trouble{so_far} with {checked} ({effort})")
         return
     in_all = (
         f"{figures.count(len(troubles), 'trouble')} with {troubled_benchmarks} of {checked}"
-        if found.harness
+        if record.harness
         else figures.count(len(troubles), "trouble")
     )
     sheet.row("in all", f"{in_all} ({effort}): steelyard docs check explains each rule")

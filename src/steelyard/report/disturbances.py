@@ -133,7 +133,7 @@ def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_w
         )
         for position, disturber in enumerate(relevant)
     ]
-    return figures.first_names(sentences, _MOST_DISTURBERS_NAMED)
+    return figures.first_few(sentences, _MOST_DISTURBERS_NAMED)
 
 
 def _affected_launches(disturber: Disturber, launches: int, *, is_first: bool) -> str:

@@ -26,15 +26,15 @@ _NOT_TOLD = "the system does not tell"
 _STYLES = {"serious": "bold red", "slight": "yellow", "fine": "green", "unknown": "dim"}
 
 
-def examination(console: Console, found: Examination) -> None:
+def show_examination(console: Console, examination: Examination) -> None:
     """Print what disturbs with its remedy, then what is fine, and what the system does not tell."""
     sheet = Sheet(console)
-    machine = found.machine
+    machine = examination.machine
     facts = [machine.cpu_model or machine.architecture, figures.count(machine.cores_logical, "processor")]
     facts += [machine.virtualization] if machine.virtualization else []
     sheet.row("machine", Text(sheet.name(", ".join(facts), 3 * sheet.text_width), "bold"), machine.kernel)
     sheet.blank()
-    disturbing = [*found.of("serious"), *found.of("slight")]
+    disturbing = [*examination.of("serious"), *examination.of("slight")]
     for one in disturbing:
         remedy, *commands = one.remedy.split("\n")
         sheet.row(one.severity, _condition_text(sheet, one), f"remedy: {remedy}", style=_STYLES[one.severity])
@@ -42,14 +42,14 @@ def examination(console: Console, found: Examination) -> None:
             sheet.command("", command)
     if disturbing:
         sheet.blank()
-    for place, one in enumerate(found.of("fine")):
+    for place, one in enumerate(examination.of("fine")):
         sheet.row("" if place else "fine", _condition_text(sheet, one), style=_STYLES["fine"])
-    _print_unknown(sheet, found.of("unknown"))
+    _print_unknown(sheet, examination.of("unknown"))
     sheet.blank()
-    if found.noise is not None:
-        _print_noise(sheet, found.noise)
+    if examination.noise is not None:
+        _print_noise(sheet, examination.noise)
         sheet.blank()
-    sheet.row("in all", _summary(*(len(found.of(one)) for one in ("serious", "slight", "unknown"))))
+    sheet.row("in all", _summary(*(len(examination.of(one)) for one in ("serious", "slight", "unknown"))))
 
 
 def _print_unknown(sheet: Sheet, conditions: Sequence[Condition]) -> None:
@@ -76,10 +76,10 @@ def _print_noise(sheet: Sheet, noise: Noise) -> None:
     """Print a table: for each kind and length of launch, the spread of a pair and the pairs that find 1 % and 0.1 %."""
     duration = f"identical programs for {figures.seconds(noise.seconds)}{', interrupted' if noise.interrupted else ''}"
     sheet.row("measured", f"{duration}; of a change, how many pairs find it:")
-    changes = sorted({spread.change for spread in noise.expected}, reverse=True)
+    changes = sorted({expectation.change for expectation in noise.expected}, reverse=True)
     titles = ["", "launch", "differ by", *(f"{100 * change:g} %" for change in changes for _ in range(2))]
     titles[4::2] = ["takes" for _ in changes]
-    rows = [[Text(head, "dim") for head in titles]]
+    rows = [[Text(title, "dim") for title in titles]]
     for work, pairing, name in _KINDS:
         label = name
         for spread in noise.spreads:

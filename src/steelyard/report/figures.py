@@ -86,7 +86,7 @@ def plural_of(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "ch")) else "s")
 
 
-def first_names(names: Sequence[str], most: int) -> str:
+def first_few(names: Sequence[str], most: int) -> str:
     """Write the first `most` names, and how many more there are: `a, b and 3 more`."""
     left_out = len(names) - most
     return ", ".join(names[:most]) + (f" and {left_out} more" if left_out > 0 else "")

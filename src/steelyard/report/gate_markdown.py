@@ -156,9 +156,9 @@ def _table_section(before: list[str], judged: Sequence[Judged], *, several: bool
 
     Where something is accepted, a column says how much, and why.
     """
-    accepts = any(one.accepted for one in judged)
-    rows = table(_row(one, several=several, accepts=accepts) for one in worst_first(judged)[:_MOST_ROWS])
-    more = [title for title, is_there in (("accepted", accepts), ("record", several)) if is_there]
+    has_accepted = any(one.accepted for one in judged)
+    rows = table(_row(one, several=several, has_accepted=has_accepted) for one in worst_first(judged)[:_MOST_ROWS])
+    more = [title for title, is_there in (("accepted", has_accepted), ("record", several)) if is_there]
     title_rows = [[*_TITLES, *more], [*_ALIGNMENT, *(":--" for _ in more)]]
     hidden = max(0, len(judged) - _MOST_ROWS)
     return _Section([*before, *table(title_rows)], rows, "verdict", hidden=hidden)
@@ -169,7 +169,7 @@ def _folded_section(title: str, section: _Section) -> _Section:
     return replace(section, before=lines_before, after=["", "</details>", ""])
 
 
-def _row(judged: Judged, *, several: bool, accepts: bool) -> list[str]:
+def _row(judged: Judged, *, several: bool, has_accepted: bool) -> list[str]:
     verdict = judged.verdict
     return [
         code(verdict.benchmark),
@@ -179,7 +179,7 @@ def _row(judged: Judged, *, several: bool, accepts: bool) -> list[str]:
         gate_words.limit(judged),
         _level(verdict.baseline, verdict.metric),
         _level(verdict.candidate, verdict.metric),
-        *([_text(gate_words.accepted(judged))] if accepts else []),
+        *([_text(gate_words.accepted(judged))] if has_accepted else []),
         *([code(judged.source)] if several else []),
     ]
 
@@ -198,7 +198,7 @@ def _open_item(judged: Judged, *, several: bool, is_alone: bool) -> str:
 def _subjects(weighing: Weighing) -> str:
     baseline, *candidates = (code(subject.name) for subject in weighing.subjects)
     candidate_noun = "candidates" if len(candidates) > 1 else "candidate"
-    return f"baseline {baseline}, {candidate_noun} {figures.first_names(candidates, 3)}  "
+    return f"baseline {baseline}, {candidate_noun} {figures.first_few(candidates, 3)}  "
 
 
 def _findings(report: GateReport) -> list[str]:

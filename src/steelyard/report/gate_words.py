@@ -36,9 +36,10 @@ def headline(report: GateReport) -> str:
         worst = report.slower[0]
         name = printable.shorten(printable.plain(worst.verdict.benchmark), _LONGEST_NAME)
         worst_hint = "; the worst" if len(report.slower) > 1 else ""
-        beside = f"; {accepted_count(report)}" if report.accepted else ""
+        accepted_hint = f"; {accepted_count(report)}" if report.accepted else ""
         return (
-            f"{len(report.slower):,} of {number_of_verdicts} {are_above}{worst_hint}: {name}, {estimate(worst)}{beside}"
+            f"{len(report.slower):,} of {number_of_verdicts} {are_above}{worst_hint}: {name}, "
+            f"{estimate(worst)}{accepted_hint}"
         )
     nothing = f"{accepted_count(report)}, and {nothing_above(report)}" if report.accepted else nothing_above(report)
     if report.undecided:
@@ -193,9 +194,9 @@ def methods(report: GateReport) -> list[str]:
     """Say how everything was measured, judged and held to limits; what several weighings share is said once."""
     measured = [one for one in report.weighings if one.new_suite is None and one.identical is None]
     method_sentences = dict.fromkeys(map(_method, measured))
-    but = ", except for what is accepted" if report.accepted else ""
+    exception = ", except for what is accepted" if report.accepted else ""
     strict = "; what stays undecided fails too" if report.limits.strict else ""
-    return [*method_sentences, f"the gate fails {_failing_condition(report)}{but}{strict}"]
+    return [*method_sentences, f"the gate fails {_failing_condition(report)}{exception}{strict}"]
 
 
 def _failing_condition(report: GateReport) -> str:

@@ -19,7 +19,7 @@ _ADVICE: dict[Level, str] = {
 _ADVICE_OF_FEW = "more pairs narrow the interval, most if they are of more layouts: so few tell little of their spread"
 
 
-def rows(sheet: Sheet, verdict: Verdict) -> None:
+def show(sheet: Sheet, verdict: Verdict) -> None:
     """Print how the layouts of one benchmark differ, and the variance by level; nothing if it has no layouts."""
     if verdict.layouts is not None:
         sheet.row("layouts", differences(verdict.layouts))

@@ -129,12 +129,12 @@ def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], F
         for finding in judged.findings:
             seen.setdefault((judged.benchmark, finding), []).append(judged.metric)
 
-    def prefixed(each: Judged, finding: Finding) -> Finding:
+    def prefixed(judged: Judged, finding: Finding) -> Finding:
         if finding.code not in OF_ITS_METRIC:
             return finding
-        *others, last = dict.fromkeys(seen[each.benchmark, finding])
-        of = f"{', '.join(others)} and {last}" if others else last
-        return replace(finding, message=f"{of}: {finding.message}")
+        *others, last = dict.fromkeys(seen[judged.benchmark, finding])
+        metric_names = f"{', '.join(others)} and {last}" if others else last
+        return replace(finding, message=f"{metric_names}: {finding.message}")
 
     return prefixed
 
@@ -196,4 +196,4 @@ def _list_item(note: Note) -> str:
 
 
 def _benchmarks_prefix(note: Note, show_name: Callable[[str], str]) -> str:
-    return f"{figures.first_names([*map(show_name, note.about)], _MOST_BENCHMARKS_NAMED)}: " if note.about else ""
+    return f"{figures.first_few([*map(show_name, note.about)], _MOST_BENCHMARKS_NAMED)}: " if note.about else ""

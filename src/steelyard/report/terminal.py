@@ -210,7 +210,7 @@ def _print_details(sheet: Sheet, verdict: Verdict) -> None:
         sheet.row(
             "noise", counting.stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)
         )
-    layouts.rows(sheet, verdict)
+    layouts.show(sheet, verdict)
 
 
 def _print_other_metrics(sheet: Sheet, verdicts: list[Verdict]) -> None:

@@ -20,7 +20,7 @@ from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.report.figures import in_chosen_units
 from steelyard.report.views import HIST, PAIRS, RUNS, VIEWS
-from steelyard.report.views.view import show, views_to_show
+from steelyard.report.views.view import series_of_views, show
 from tests.foreign import benchmark_of
 from tests.report import records
 from tests.report.records import SLOWER, SUMMARY, pair_rows, row
@@ -54,7 +54,7 @@ def drawn(
     known = Derived(summaries=[SUMMARY]) if isinstance(record, Run) else known
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    show(Console(file=stream, width=width), record, views_to_show(record, known, views, patterns), views)
+    show(Console(file=stream, width=width), record, series_of_views(record, known, views, patterns), views)
     stream.flush()
     return raw.getvalue().decode(encoding)
 

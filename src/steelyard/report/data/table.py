@@ -44,8 +44,8 @@ class Column:
             values[unknown] = None
         return list(values.tolist())
 
-    def _part(self, some: slice) -> Column:
-        return Column(self.values[some], self.names, None if self.missing is None else self.missing[some])
+    def _part(self, rows: slice) -> Column:
+        return Column(self.values[rows], self.names, None if self.missing is None else self.missing[rows])
 
 
 @dataclass(frozen=True)

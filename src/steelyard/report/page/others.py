@@ -22,23 +22,23 @@ _DRAW_STYLES: tuple[Draw, ...] = ("points", "rings", "crosses")
 _ROLES: tuple[Role, ...] = ("baseline", "candidate", "steal", "pressure", "change")
 
 
-def of_check(found: Soundness) -> Part:
+def of_check(record: Soundness) -> Part:
     """Return the part for a check, with a row per benchmark."""
-    results: dict[str, list[Looked]] = {name: [] for name in found.benchmarks}
-    for result in found.looked:
+    results: dict[str, list[Looked]] = {name: [] for name in record.benchmarks}
+    for result in record.looked:
         results.setdefault(result.benchmark, []).append(result)
-    troubles = found.troubles()
+    troubles = record.troubles()
     troubled_benchmarks = len({result.benchmark for result in troubles})
     benchmarks = figures.count(len(results), "benchmark")
     headline = f"{figures.count(len(troubles), 'trouble')} with {troubled_benchmarks} of {benchmarks}"
     return Part(
         kind="check",
-        title=found.command,
+        title=record.command,
         headline=headline if troubles else f"No trouble with {benchmarks}",
         verdict="",
         lines=[
-            *(["Interrupted: only what was launched until then is judged."] if found.interrupted else []),
-            f"{figures.count(found.launches, 'launch')} in {figures.seconds(found.seconds)}.",
+            *(["Interrupted: only what was launched until then is judged."] if record.interrupted else []),
+            f"{figures.count(record.launches, 'launch')} in {figures.seconds(record.seconds)}.",
             "steelyard docs check explains each rule.",
         ],
         caption="Benchmarks, and how many rules each keeps",
@@ -50,12 +50,14 @@ def of_check(found: Soundness) -> Part:
             Column("not tried"),
             *([Column("which", "text")] if troubles else []),
         ],
-        rows=[_check_row(found, name, rules, shows_codes=bool(troubles)) for name, rules in results.items()],
-        facts=[Facts(HOW, [("command", element("code", elements.name(found.command, 4))), ("Steelyard", found.tool)])],
+        rows=[_check_row(record, name, rules, shows_codes=bool(troubles)) for name, rules in results.items()],
+        facts=[
+            Facts(HOW, [("command", element("code", elements.name(record.command, 4))), ("Steelyard", record.tool)])
+        ],
     )
 
 
-def _check_row(found: Soundness, name: str, rules: Sequence[Looked], *, shows_codes: bool) -> Row:
+def _check_row(record: Soundness, name: str, rules: Sequence[Looked], *, shows_codes: bool) -> Row:
     by_outcome = {outcome: [one for one in rules if one.outcome == outcome] for outcome in _OUTCOMES}
     word = next((outcome for outcome in ("trouble", "sound") if by_outcome[outcome]), "untried")
     cells = [
@@ -71,7 +73,7 @@ def _check_row(found: Soundness, name: str, rules: Sequence[Looked], *, shows_co
     ]
     caption = f"The rules tried on {elements.plain_name(name)}"
     tables = [elements.table(caption, ["rule", "outcome", "finding", "remedy"], body, stacked=True)] if body else []
-    lines: list[Content] = [sentence(check.heap_sentence(one)) for one in found.allocating if one.benchmark == name]
+    lines: list[Content] = [sentence(check.heap_sentence(one)) for one in record.allocating if one.benchmark == name]
     return Row(name, cells, Detail(lines, [], tables), verdict=word)
 
 
@@ -87,30 +89,30 @@ def _finding_and_remedy(result: Looked) -> list[Content]:
 # --- calibrations
 
 
-def of_calibration(found: Calibration) -> Part:
+def of_calibration(record: Calibration) -> Part:
     """Return the part for a calibration: the weights, how well they fit, and that they do not carry over."""
-    names = list(dict.fromkeys(point.pattern for point in found.points))
+    names = list(dict.fromkeys(point.pattern for point in record.points))
     return Part(
         kind="calibration",
-        title=found.processor or found.machine,
+        title=record.processor or record.machine,
         headline=(
-            f"A hit of main memory costs {found.weights.ram:.3g} first-level hits, one of the last level "
-            f"{found.weights.ll:.3g}"
+            f"A hit of main memory costs {record.weights.ram:.3g} first-level hits, one of the last level "
+            f"{record.weights.ll:.3g}"
         ),
         verdict="",
-        lines=[sentence(calibration.caution(found))],
+        lines=[sentence(calibration.caution(record))],
         whole=Detail(
-            figures=[_prediction_figure(found, names), _size_figure(found.points, names)],
-            tables=[_pattern_table(found)],
+            figures=[_prediction_figure(record, names), _size_figure(record.points, names)],
+            tables=[_pattern_table(record)],
         ),
         facts=[
             Facts(
                 HOW,
                 [
-                    ("weights", f"{_ratio(found.weights)} (L1 : LL : RAM)"),
-                    ("an L1 hit takes", figures.duration(found.fit.l1_ns)),
-                    ("furthest off", elements.name(calibration.worst_point_sentence(found), 4)),
-                    *_measurement_facts(found),
+                    ("weights", f"{_ratio(record.weights)} (L1 : LL : RAM)"),
+                    ("an L1 hit takes", figures.duration(record.fit.l1_ns)),
+                    ("furthest off", elements.name(calibration.worst_point_sentence(record), 4)),
+                    *_measurement_facts(record),
                 ],
             )
         ],
@@ -121,24 +123,24 @@ def _ratio(weights: Weights) -> str:
     return f"{weights.l1:g} : {weights.ll:.3g} : {weights.ram:.3g}"
 
 
-def _measurement_facts(found: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
+def _measurement_facts(record: Calibration | InterruptedCalibration) -> list[tuple[str, Content]]:
     return [
-        ("processor", elements.name(found.processor, 4)),
-        ("machine", found.machine),
-        ("begun", elements.name(figures.moment(found.created))),
-        ("took", figures.seconds(found.seconds)),
-        ("launches a point", f"{found.repeats:,}"),
-        ("Valgrind", elements.name(found.valgrind)),
-        ("Steelyard", elements.name(found.tool)),
+        ("processor", elements.name(record.processor, 4)),
+        ("machine", record.machine),
+        ("begun", elements.name(figures.moment(record.created))),
+        ("took", figures.seconds(record.seconds)),
+        ("launches a point", f"{record.repeats:,}"),
+        ("Valgrind", elements.name(record.valgrind)),
+        ("Steelyard", elements.name(record.tool)),
     ]
 
 
-def _prediction_figure(found: Calibration, names: Sequence[str]) -> Figure:
+def _prediction_figure(record: Calibration, names: Sequence[str]) -> Figure:
     series = []
     for place, name in enumerate(names):
-        points = [point for point in found.points if point.pattern == name and found.fit.predicted_ns(point) > 0]
-        series.append(_points(name, place, points, lambda point: point.ns, found.fit.predicted_ns))
-    all_ns = np.array([point.ns for point in found.points])
+        points = [point for point in record.points if point.pattern == name and record.fit.predicted_ns(point) > 0]
+        series.append(_points(name, place, points, lambda point: point.ns, record.fit.predicted_ns))
+    all_ns = np.array([point.ns for point in record.points])
     ends = np.array([all_ns.min(), all_ns.max()])
     series.append(Series("as predicted", "dashes", "fit", ends, ends))
     panel = Panel(
@@ -146,7 +148,7 @@ def _prediction_figure(found: Calibration, names: Sequence[str]) -> Figure:
     )
     return Figure(
         "Predicted against measured time of a step",
-        f"Furthest off: {calibration.worst_point_sentence(found)}.",
+        f"Furthest off: {calibration.worst_point_sentence(record)}.",
         [panel],
     )
 
@@ -186,7 +188,7 @@ def _points(
     return Series(name, draw, role, np.array([x(one) for one in ordered]), np.array([y(one) for one in ordered]))
 
 
-def _pattern_table(found: Calibration) -> Markup:
+def _pattern_table(record: Calibration) -> Markup:
     rows: list[list[Content]] = [
         [
             elements.name(fit.pattern),
@@ -196,18 +198,18 @@ def _pattern_table(found: Calibration) -> Markup:
                 for one in (fit.by_default, fit.by_calibrated, fit.by_own)
             ),
         ]
-        for fit in found.patterns
+        for fit in record.patterns
     ]
     titles = ["pattern", "own weights", "by default weights", "by those of all", "by its own"]
     caption = "How well the cost follows the processor time (Pearson's correlation)"
     return elements.table(caption, titles, rows, numbers=frozenset({1, 2, 3, 4}))
 
 
-def of_interrupted(found: InterruptedCalibration) -> Part:
+def of_interrupted(record: InterruptedCalibration) -> Part:
     """Return the part for a calibration that was interrupted or failed: what it had measured."""
     points = {
         (one.pattern, one.elements): one
-        for one in [*found.times, *(point for each in found.counted for point in each.points)]
+        for one in [*record.times, *(point for each in record.counted for point in each.points)]
     }
     rows: list[list[Content]] = [
         [elements.name(one.pattern), figures.size(one.size_bytes), f"{len(one.cpu_with_ns):,}"]
@@ -216,75 +218,75 @@ def of_interrupted(found: InterruptedCalibration) -> Part:
     table = elements.table("Points that were timed", ["pattern", "size", "launches"], rows, numbers=frozenset({1, 2}))
     return Part(
         kind="interrupted calibration",
-        title=found.processor or found.machine,
+        title=record.processor or record.machine,
         headline="Ended before weights could be fitted",
         verdict="",
-        lines=[f"{figures.count(found.measurements(), 'measurement')} until then."],
+        lines=[f"{figures.count(record.measurements(), 'measurement')} until then."],
         whole=Detail(tables=[table] if rows else []),
-        facts=[Facts(HOW, _measurement_facts(found))],
+        facts=[Facts(HOW, _measurement_facts(record))],
     )
 
 
 # --- bisections
 
 
-def of_bisection(found: Bisection) -> Part:
+def of_bisection(record: Bisection) -> Part:
     """Return the part for a bisection: the commit or the range, and the decisions on the way."""
-    numbers = list(accumulate(int(step.kind == "step") for step in found.steps))
+    numbers = list(accumulate(int(step.kind == "step") for step in record.steps))
     decisions = [
-        bisection.decision(step, number, numbers[-1], found.sought).partition(": ")
-        for step, number in zip(found.steps, numbers, strict=True)
+        bisection.decision_sentence(step, number, numbers[-1], record.sought).partition(": ")
+        for step, number in zip(record.steps, numbers, strict=True)
     ]
     body = [[elements.name(step_title), elements.long_sentence_markup(text)] for step_title, _, text in decisions]
     tables = [elements.table("The decisions on the way", ["step", "decision"], body, stacked=True)] if body else []
     suspects = [
         [element("code", one.short), elements.name(one.subject, 2), elements.name(one.author), one.date]
-        for one in found.suspects
+        for one in record.suspects
     ]
-    if suspects and found.found is None:
+    if suspects and record.found is None:
         tables.append(elements.table("One of these commits it is", ["commit", "subject", "author", "date"], suspects))
     return Part(
         kind="bisection",
-        title=found.command,
-        headline=_bisection_headline(found),
-        verdict=found.sought if found.found else "undecided" if found.end != "nothing" else "same",
-        lines=_bisection_lines(found),
+        title=record.command,
+        headline=_bisection_headline(record),
+        verdict=record.sought if record.found else "undecided" if record.end != "nothing" else "same",
+        lines=_bisection_lines(record),
         whole=Detail(tables=tables),
-        notes=notes.of_findings(found.findings),
+        notes=notes.of_findings(record.findings),
         facts=[
             Facts(
                 HOW,
                 [
-                    ("command", element("code", elements.name(found.command, 4))),
-                    ("repository", elements.name(found.repository, 4)),
-                    *([("built by", element("code", elements.name(found.build, 4)))] if found.build else []),
-                    ("commits", f"{found.commits:,}"),
-                    ("metric", found.metric),
-                    ("margin", figures.threshold(found.margin)),
-                    ("alpha", f"{found.alpha:g}"),
-                    ("took", figures.seconds(found.seconds)),
-                    ("Steelyard", elements.name(found.tool)),
+                    ("command", element("code", elements.name(record.command, 4))),
+                    ("repository", elements.name(record.repository, 4)),
+                    *([("built by", element("code", elements.name(record.build, 4)))] if record.build else []),
+                    ("commits", f"{record.commits:,}"),
+                    ("metric", record.metric),
+                    ("margin", figures.threshold(record.margin)),
+                    ("alpha", f"{record.alpha:g}"),
+                    ("took", figures.seconds(record.seconds)),
+                    ("Steelyard", elements.name(record.tool)),
                 ],
             )
         ],
     )
 
 
-def _bisection_lines(found: Bisection) -> list[Content]:
+def _bisection_lines(record: Bisection) -> list[Content]:
     """Return lines about the commit and how certain it is, or why none is named; and what else changed."""
-    lines: list[Content] = [_commit_line(found.found), sentence(bisection.certainty(found))] if found.found else []
-    return lines + [sentence(text) for text in (found.why, bisection.caution(found)) if text]
+    lines: list[Content] = [_commit_line(record.found), sentence(bisection.certainty(record))] if record.found else []
+    return lines + [sentence(text) for text in (record.why, bisection.caution(record)) if text]
 
 
-def _bisection_headline(found: Bisection) -> str:
-    if found.found is not None:
+def _bisection_headline(record: Bisection) -> str:
+    if record.found is not None:
         change = (
-            "" if found.change is None or found.change.change is None else f" {figures.change(found.change.change)}"
+            "" if record.change is None or record.change.change is None else f" {figures.change(record.change.change)}"
         )
-        return f"{found.sought}{change} since {found.found.short}"
-    if found.end == "nothing":
+        return f"{record.sought}{change} since {record.found.short}"
+    if record.end == "nothing":
         return "same: there is nothing to find"
-    return f"{found.end}: one of {figures.count(len(found.suspects) or found.commits, 'commit')}"
+    return f"{record.end}: one of {figures.count(len(record.suspects) or record.commits, 'commit')}"
 
 
 def _commit_line(commit: Commit) -> Content:

@@ -55,7 +55,7 @@ class _Rows:
     def share(self, role: Role) -> FloatArray:
         """Return the largest share of its time that one of each unit's launches lost; NaN where that is not known."""
         if role == "beside":
-            return self._beside()
+            return self._other_programs_share()
         if role == "wait":
             share = self.launches.waiting_share()
         else:
@@ -64,7 +64,7 @@ class _Rows:
         # The kernel adds up pressure late, and may then report more than the elapsed time.
         return np.asarray(np.where(np.isnan(of_each).any(axis=1), np.nan, of_each.max(axis=1).clip(max=1.0)))
 
-    def _beside(self) -> FloatArray:
+    def _other_programs_share(self) -> FloatArray:
         """Return how much of a processor other programs used meanwhile."""
         if self.watch is None or not self.watch.stretches:
             return np.full(len(self.positions), np.nan)

@@ -15,21 +15,23 @@ from steelyard.report.views import HIST, PAIRS, RUNS, histogram, launches, pairs
 from steelyard.report.views.series import Series, series_to_draw
 
 
-def views_to_show(
+def series_of_views(
     record: Weighing | Run | ForeignResults, derived: Derived, views: Sequence[str], patterns: Sequence[str]
 ) -> list[Series]:
     """Return what these views show; raise UsageError, before anything is printed, if one of them does not apply."""
     for view in views:
         if view == PAIRS and not isinstance(record, Weighing):
-            what = "an import" if isinstance(record, ForeignResults) else "a run"
-            raise UsageError(f"--pairs shows the pairs of a weighing, and {what} has none: choose --hist or --runs")
+            kind_of_record = "an import" if isinstance(record, ForeignResults) else "a run"
+            raise UsageError(
+                f"--pairs shows the pairs of a weighing, and {kind_of_record} has none: choose --hist or --runs"
+            )
     return series_to_draw(record, derived, [*patterns], views[0]) if views else []
 
 
 def show(
     console: Console,
     record: Weighing | Run | ForeignResults,
-    shown: Sequence[Series],
+    series: Sequence[Series],
     views: Sequence[str],
 ) -> None:
     """Print the requested views, one below the other."""
@@ -38,10 +40,10 @@ def show(
         if place:
             sheet.blank()
         if view == HIST:
-            histogram.show(sheet, shown)
+            histogram.show(sheet, series)
         elif isinstance(record, ForeignResults):
-            launches.show_foreign(sheet, record, shown)
+            launches.show_foreign(sheet, record, series)
         elif view == RUNS:
-            launches.show(sheet, record, shown)
+            launches.show(sheet, record, series)
         elif isinstance(record, Weighing):
-            pairs.show(sheet, record, shown)
+            pairs.show(sheet, record, series)
