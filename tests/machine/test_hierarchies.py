@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.machine.hierarchies import first_version, limiting, second_version
+from steelyard.machine.hierarchies import first_version, limiting_groups, second_version
 from steelyard.machine.readings import Tree
 from tests.machine.trees import FIRST, HYBRID, NONE, SECOND, TOP, made
 
@@ -57,4 +57,4 @@ _CPU = f"{TOP}/cpu,cpuacct"
 )
 def test_which_groups_limit_us(tmp_path: Path, mounted: str, membership: str, folders: list[str]) -> None:
     tree = made(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": membership})
-    assert [str(path) for path in limiting(tree, "cpu")] == folders
+    assert [str(path) for path in limiting_groups(tree, "cpu")] == folders

@@ -39,13 +39,13 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class _Kept(NamedTuple):
+class _StoredFile(NamedTuple):
     """A record or a journal; sorts in the order of the measuring."""
 
     time_ns: int
     """When it was last written to."""
     path: Path
-    found: os.stat_result
+    status: os.stat_result
 
 
 class Store:
@@ -175,7 +175,7 @@ class Store:
             mine = self._own_records()
             _set_back_times(mine, newest)
             for kept in mine:
-                if stat.S_IMODE(kept.found.st_mode) & 0o077:
+                if stat.S_IMODE(kept.status.st_mode) & 0o077:
                     with suppress(OSError):
                         kept.path.chmod(0o600)
             self._close_to_others()
@@ -187,10 +187,10 @@ class Store:
         if status.st_uid == os.geteuid() and status.st_mode & 0o077 and not status.st_mode & stat.S_ISVTX:
             self.folder.chmod(0o700)
 
-    def _own_records(self) -> list[_Kept]:
-        return [kept for kept in self._all_records() if kept.found.st_uid == os.geteuid()]
+    def _own_records(self) -> list[_StoredFile]:
+        return [kept for kept in self._all_records() if kept.status.st_uid == os.geteuid()]
 
-    def _all_records(self) -> list[_Kept]:
+    def _all_records(self) -> list[_StoredFile]:
         """Return the records and journals that are regular files, the newest last."""
         records = []
         for path in self.folder.iterdir():
@@ -198,7 +198,7 @@ class Store:
                 with suppress(FileNotFoundError):  # it was removed meanwhile
                     status = path.lstat()
                     if stat.S_ISREG(status.st_mode):
-                        records.append(_Kept(status.st_mtime_ns, path, status))
+                        records.append(_StoredFile(status.st_mtime_ns, path, status))
         return sorted(records)
 
 
@@ -212,14 +212,14 @@ def name_of(baseline: Path) -> str:
     return baseline.name.removesuffix(_RECORD)
 
 
-def _set_back_times(kept: list[_Kept], newest: Path) -> None:
+def _set_back_times(kept: list[_StoredFile], newest: Path) -> None:
     """Set the times of all that seem to be later than `newest` back to before it, in their order."""
     limit_ns = newest.stat().st_mtime_ns
     for later in reversed(kept):
         if later.path != newest and later.time_ns >= limit_ns:
             limit_ns -= 1
             with suppress(OSError):
-                os.utime(later.path, ns=(later.found.st_atime_ns, limit_ns))
+                os.utime(later.path, ns=(later.status.st_atime_ns, limit_ns))
 
 
 def _prune(oldest_first: list[Path], left: int) -> None:

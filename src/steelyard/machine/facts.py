@@ -77,10 +77,10 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
 
     tree = Tree(root)
     processors = _processors(tree)
-    cores = _asked(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1
-    physical = _asked(lambda: psutil.cpu_count(logical=False))
+    cores = _answer_or_none(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1
+    physical = _answer_or_none(lambda: psutil.cpu_count(logical=False))
     model, architecture, caches = _model(processors), platform.machine(), _caches(tree)
-    microcode = _first(processors, "microcode") or tree.text(_CPU / "microcode/version")
+    microcode = _first_value(processors, "microcode") or tree.text(_CPU / "microcode/version")
     return MachineFacts(
         key=_key(model, architecture, cores, physical, caches, microcode),
         cpu_model=model,
@@ -89,9 +89,9 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
         cores_physical=physical,
         caches=caches,
         microcode=microcode,
-        memory_bytes=_memory(tree, _asked(lambda: int(psutil.virtual_memory().total))),
+        memory_bytes=_memory(tree, _answer_or_none(lambda: int(psutil.virtual_memory().total))),
         kernel=f"{platform.system()} {platform.release()}".strip(),
-        libc=" ".join(_asked(platform.libc_ver) or ()).strip(),
+        libc=" ".join(_answer_or_none(platform.libc_ver) or ()).strip(),
         virtualization=_virtualization(tree, processors),
         governor=tree.text(_CPU / "cpufreq/scaling_governor"),
         clock_source=tree.text(CLOCK_SOURCE),
@@ -113,7 +113,7 @@ def _key(
     return hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16]
 
 
-def _asked(question: Callable[[], Answer]) -> Answer | None:
+def _answer_or_none(question: Callable[[], Answer]) -> Answer | None:
     """Return a library's answer; None where the files that it reads are missing or odd, for which it raises."""
     import psutil
 
@@ -134,20 +134,20 @@ def _processors(tree: Tree) -> list[dict[str, str]]:
     blocks = []
     for block in (tree.text("proc/cpuinfo") or "").split("\n\n"):
         fields = (line.partition(":") for line in block.splitlines())
-        found = {name.strip(): value.strip() for name, colon, value in fields if colon}
-        if found:
-            blocks.append(found)
+        values = {name.strip(): value.strip() for name, colon, value in fields if colon}
+        if values:
+            blocks.append(values)
     return blocks
 
 
-def _first(processors: list[dict[str, str]], field: str) -> str | None:
-    return next((found[field] for found in processors if found.get(field)), None)
+def _first_value(processors: list[dict[str, str]], field: str) -> str | None:
+    return next((processor[field] for processor in processors if processor.get(field)), None)
 
 
 def _model(processors: list[dict[str, str]]) -> str:
     """Name the processor as its architecture does: by a model name, by ARM's numbers, else not at all."""
     for field in ("model name", "cpu model", "cpu", "uarch"):
-        if name := _first(processors, field):
+        if name := _first_value(processors, field):
             return " ".join(name.split())
     arm = {_arm(found) for found in processors if "CPU part" in found}
     return " + ".join(sorted(arm)) or platform.processor() or ""
@@ -179,7 +179,7 @@ def _virtualization(tree: Tree, processors: list[dict[str, str]]) -> str | None:
 
 
 def _hypervisor(tree: Tree, processors: list[dict[str, str]]) -> str | None:
-    flagged = "hypervisor" in (_first(processors, "flags") or "").split()
+    flagged = "hypervisor" in (_first_value(processors, "flags") or "").split()
     if "microsoft" in (tree.text("proc/sys/kernel/osrelease") or "").lower():
         return "wsl"
     if hypervisor := tree.text("sys/hypervisor/type"):

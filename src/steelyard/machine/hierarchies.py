@@ -43,13 +43,13 @@ def first_version(tree: Tree, controller: str) -> Hierarchy | None:
     return _hierarchy(tree, "cgroup", controller)
 
 
-def limiting(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
+def limiting_groups(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
     """Return the groups whose limits apply to this process: its own and those above it, in either version.
 
     Empty where no tree with the controller is mounted, or where the mount does not show this process's group.
     """
-    found = (second_version(tree), first_version(tree, controller))
-    return [folder for one in found if one is not None for folder in one.upwards()]
+    hierarchies = (second_version(tree), first_version(tree, controller))
+    return [folder for hierarchy in hierarchies if hierarchy is not None for folder in hierarchy.upwards()]
 
 
 def memory_limits(tree: Tree) -> list[tuple[Path, int]]:
@@ -58,19 +58,21 @@ def memory_limits(tree: Tree) -> list[tuple[Path, int]]:
     In the first version a group without a limit has a huge one.
     """
     names = ("memory.max", "memory.limit_in_bytes")
-    told = ((folder, tree.number(folder / name)) for folder in limiting(tree, "memory") for name in names)
-    return [(folder, limit) for folder, limit in told if limit and limit > 0]
+    limits_by_folder = (
+        (folder, tree.number(folder / name)) for folder in limiting_groups(tree, "memory") for name in names
+    )
+    return [(folder, limit) for folder, limit in limits_by_folder if limit and limit > 0]
 
 
 def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
-    within = next((path for names, path in _memberships(tree) if controller in names), None)
-    if within is None:
+    own_group = next((path for names, path in _memberships(tree) if controller in names), None)
+    if own_group is None:
         return None
     for root, mounted, options in mounts(tree, kind):
         # A container may see the mount only from its own group down, and yet be told of groups above.
-        if (controller == _NO_NAME or controller in options) and within.is_relative_to(root):
+        if (controller == _NO_NAME or controller in options) and own_group.is_relative_to(root):
             top = Path(mounted.lstrip("/"))
-            return Hierarchy(top, top / within.relative_to(root))
+            return Hierarchy(top, top / own_group.relative_to(root))
     return None
 
 

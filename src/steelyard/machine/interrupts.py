@@ -11,7 +11,7 @@ from typing import NamedTuple
 from steelyard.machine.readings import Tree
 
 # The kernel's own interrupts by its description: the letters in front differ between architectures.
-_OWN = {
+_KERNEL_SOURCES = {
     "Local timer interrupts": "the timer",
     "Rescheduling interrupts": "rescheduling by other processors",
     "Function call interrupts": "calls of other processors",
@@ -64,39 +64,39 @@ class Interrupts:
         numbers = _processors(head)
         if not numbers or (self.processor is not None and self.processor not in numbers):
             return {}
-        place = None if self.processor is None else numbers.index(self.processor)
-        self._known = {row: self._known[row] if row in self._known else _parsed(row, len(numbers)) for row in rows}
-        told = filter(None, self._known.values())
-        return {source: sum(counts) if place is None else counts[place] for source, counts in told}
+        index = None if self.processor is None else numbers.index(self.processor)
+        self._known = {row: self._known[row] if row in self._known else _parse_row(row, len(numbers)) for row in rows}
+        known_rows = filter(None, self._known.values())
+        return {source: sum(counts) if index is None else counts[index] for source, counts in known_rows}
 
     def grown(self, before: Counts, after: Counts) -> list[tuple[str, int]]:
         """Return what interrupted between two readings, in words, and how often; the busiest first."""
-        found: defaultdict[str, int] = defaultdict(int)
+        times_by_source: defaultdict[str, int] = defaultdict(int)
         for source, count in after.items():
             if (times := count - before.get(source, count)) > 0:
                 if source not in self._words:
                     self._words[source] = in_words(self.tree, source)
-                found[self._words[source]] += times
-        return sorted(found.items(), key=lambda one: (-one[1], one[0]))
+                times_by_source[self._words[source]] += times
+        return sorted(times_by_source.items(), key=lambda one: (-one[1], one[0]))
 
 
 def by_processor(tree: Tree, is_wanted: Callable[[Source], bool] = lambda source: True) -> dict[int, int]:  # noqa: ARG005
     """Return how often each processor was interrupted so far by the sources that are wanted."""
     head, *rows = _lines(tree)
-    found = dict.fromkeys(_processors(head), 0)
-    for source, counts in filter(None, (_parsed(row, len(found)) for row in rows)):
+    counts_by_processor = dict.fromkeys(_processors(head), 0)
+    for source, counts in filter(None, (_parse_row(row, len(counts_by_processor)) for row in rows)):
         if is_wanted(source):
-            for number, count in zip(found, counts, strict=True):
-                found[number] += count
-    return found
+            for number, count in zip(counts_by_processor, counts, strict=True):
+                counts_by_processor[number] += count
+    return counts_by_processor
 
 
 def in_words(tree: Tree, source: Source) -> str:
     """Describe a source: `the timer`, `the network card virtio2`."""
     if not source.name.isdigit():
-        return _OWN.get(source.told, source.told or source.name)
-    found = _DRIVERS.fullmatch(source.told)
-    drivers = found[1] if found else source.told
+        return _KERNEL_SOURCES.get(source.told, source.told or source.name)
+    match = _DRIVERS.fullmatch(source.told)
+    drivers = match[1] if match else source.told
     if drivers in _TIMERS:
         return "the timer"
     device = _DEVICE.match(drivers)
@@ -106,8 +106,8 @@ def in_words(tree: Tree, source: Source) -> str:
 def _kind(tree: Tree, number: str) -> str:
     """Return the kind of the PCI device that has this interrupt, or "device"."""
     for path in tree.below("sys/bus/pci/devices", f"*/msi_irqs/{number}"):
-        told = tree.text(path.parent.parent / "class") or ""
-        return next((kind for start, kind in _CLASSES.items() if told.startswith(start)), "device")
+        device_class = tree.text(path.parent.parent / "class") or ""
+        return next((kind for start, kind in _CLASSES.items() if device_class.startswith(start)), "device")
     return "device"
 
 
@@ -119,11 +119,11 @@ def _processors(head: str) -> list[int]:
     return [int(name[3:]) for name in head.split() if name.startswith("CPU") and name[3:].isdecimal()]
 
 
-def _parsed(row: str, processors: int) -> _Row | None:
+def _parse_row(row: str, processors: int) -> _Row | None:
     """Parse a row that counts by processor; None for others, such as ERR and MIS with a single number."""
     name, _, rest = row.partition(":")
     words = rest.split(None, processors)
-    counts, told = words[:processors], "".join(words[processors:])
+    counts, description = words[:processors], "".join(words[processors:])
     if len(counts) < processors or not all(word.isdecimal() for word in counts):
         return None
-    return Source(name.strip(), told.strip()), [int(word) for word in counts]
+    return Source(name.strip(), description.strip()), [int(word) for word in counts]

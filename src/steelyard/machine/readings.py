@@ -102,10 +102,10 @@ class Tree:
     def below(self, folder: str | Path, pattern: str) -> list[Path]:
         """Return the paths in a folder that match a pattern, relative to the root, sorted by numbers in the names."""
         try:
-            found = [path.relative_to(self.root) for path in (self.root / folder).glob(pattern)]
+            paths = [path.relative_to(self.root) for path in (self.root / folder).glob(pattern)]
         except OSError:
             return []
-        return sorted(found, key=_by_number)
+        return sorted(paths, key=_by_number)
 
     def processors(self) -> Iterator[tuple[int, Path]]:
         """Yield the number and the folder of every processor that the kernel knows, including offline ones."""
@@ -115,8 +115,8 @@ class Tree:
 
     def of_processors(self, name: str) -> dict[int, str]:
         """Return the text of one file of every processor that has it, by the processor's number."""
-        told = {number: self.text(folder / name) for number, folder in self.processors()}
-        return {number: text for number, text in told.items() if text is not None}
+        texts = {number: self.text(folder / name) for number, folder in self.processors()}
+        return {number: text for number, text in texts.items() if text is not None}
 
     def processor_list(self, path: str | Path) -> set[int]:
         """Return the processors in a file such as `0-3,7`; empty if it is empty or has something else (`(null)`)."""
@@ -135,9 +135,9 @@ def processor_numbers(text: str) -> set[int]:
     """Parse a list of processors such as `0-3,7`, as the kernel writes and reads it; empty for anything else."""
     numbers: set[int] = set()
     for part in text.split(","):
-        if not (found := re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part.strip())):
+        if not (match := re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part.strip())):
             return set()
-        numbers.update(range(int(found[1]), int(found[2] or found[1]) + 1))
+        numbers.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return numbers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.machine.conditions.words import fine, serious, slight, times, unknown
-from steelyard.machine.hierarchies import limiting
+from steelyard.machine.hierarchies import limiting_groups
 from steelyard.machine.moments import WORKING, Moment
 from steelyard.machine.readings import CPUS, Tree, whole
 from steelyard.machine.watch.names import Names
@@ -34,7 +34,7 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     names = Names.among(tree, after.processes)
     processes = {**before.processes, **after.processes}
     others = strangers(processes, ran, own_processes(processes, {own}, own), Time(ticks, 1), names)
-    busy = [(one.ran_ns / ticks, one.name) for one in others if one.ran_ns > _BUSY * ticks]
+    busy = [(stranger.ran_ns / ticks, stranger.name) for stranger in others if stranger.ran_ns > _BUSY * ticks]
     unseen = (sum(all_ticks.get(name, 0) for name in WORKING) - sum(ran.values())) / ticks
     if unseen > _UNSEEN:
         busy = sorted([*busy, (unseen, "programs that cannot be seen from here")], reverse=True)
@@ -55,11 +55,11 @@ def pressure(before: Moment, after: Moment) -> Condition:
     if before.waiting_us is None or after.waiting_us is None:
         return unknown("pressure", "the kernel does not tell how often tasks wait for a processor (psi=1)")
     share = (after.waiting_us - before.waiting_us) / 1e6 / max(after.seconds - before.seconds, 1e-9)
-    told = f"some task waited for a processor for {_percent(min(max(share, 0.0), 1.0))} of the time"
+    evidence = f"some task waited for a processor for {_percent(min(max(share, 0.0), 1.0))} of the time"
     if share < _WAITING:
-        return fine("pressure", told)
+        return fine("pressure", evidence)
     remedy = "--max-time gives it more pairs; of suites --pairing auto weighs beside such work"
-    return (serious if share > _MUCH_WAITING else slight)("pressure", told, remedy)
+    return (serious if share > _MUCH_WAITING else slight)("pressure", evidence, remedy)
 
 
 def stolen_time(before: Moment, after: Moment) -> Condition:
@@ -68,12 +68,12 @@ def stolen_time(before: Moment, after: Moment) -> Condition:
     if "steal" not in ticks or not sum(ticks.values()):
         return unknown("stolen-time", "the system does not tell whether a hypervisor takes its processors away")
     share = ticks["steal"] / sum(ticks.values())
-    told = f"{100 * share:.1f} % of the processors' time went to other machines of the host"
+    evidence = f"{100 * share:.1f} % of the processors' time went to other machines of the host"
     if not after.ticks["steal"]:
-        told = "none of the processors' time since the start went to other machines, as far as the system tells"
+        evidence = "none of the processors' time since the start went to other machines, as far as the system tells"
     if share < STOLEN:
-        return fine("stolen-time", told)
-    return (serious if share > MUCH_STOLEN else slight)("stolen-time", told, "another hour, or another machine")
+        return fine("stolen-time", evidence)
+    return (serious if share > MUCH_STOLEN else slight)("stolen-time", evidence, "another hour, or another machine")
 
 
 def _percent(share: float) -> str:
@@ -89,7 +89,7 @@ def _ticks(before: Moment, after: Moment) -> dict[str, int]:
 
 def processor_limit(tree: Tree) -> Condition:
     """How many processors this control group, or one above it, may use, and whether it was stopped at that limit."""
-    limits, periods, folders = [], 0, limiting(tree, "cpu")
+    limits, periods, folders = [], 0, limiting_groups(tree, "cpu")
     if not folders:
         return unknown("processor-limit", "this system shows no control groups, so no limits of theirs either")
     for folder in folders:
@@ -100,15 +100,16 @@ def processor_limit(tree: Tree) -> Condition:
     processors = len(tree.processor_list(f"{CPUS}/online"))
     if not limits or min(limits) >= processors > 0:
         return fine("processor-limit", "no control group limits the time on processors")
-    told = f"this control group may use {min(limits):.3g} processor{'' if min(limits) == 1 else 's'}"
+    evidence = f"this control group may use {min(limits):.3g} processor{'' if min(limits) == 1 else 's'}"
     if periods:
         return serious(
             "processor-limit",
-            f"{told}, and has been stopped {times(periods)} for the rest of a period: launches stand still meanwhile",
+            f"{evidence}, and has been stopped {times(periods)} for the rest of a period: launches stand still "
+            "meanwhile",
             "a larger limit (docker run --cpus, limits.cpu of a pod), or less beside what is measured",
         )
     return slight(
-        "processor-limit", f"{told}: what needs more stands still for the rest of each period", "a larger limit"
+        "processor-limit", f"{evidence}: what needs more stands still for the rest of each period", "a larger limit"
     )
 
 

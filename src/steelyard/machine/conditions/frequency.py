@@ -41,18 +41,18 @@ def governor(tree: Tree) -> Condition:
 def frequency_range(tree: Tree) -> Condition:
     """The limits between which the clock rate may change."""
     lowest, highest = (tree.of_processors(f"cpufreq/scaling_{end}_freq") for end in ("min", "max"))
-    both = {
+    rates = {
         n: (int(lowest[n]), int(highest[n])) for n in lowest if lowest[n].isdigit() and highest.get(n, "").isdigit()
     }
-    if not both:
+    if not rates:
         return unknown("frequency-range", "the system does not tell between which limits the clock rate moves")
-    moving = {number for number, (low, high) in both.items() if low < high}
-    if not moving:
+    variable = {number for number, (low, high) in rates.items() if low < high}
+    if not variable:
         return fine("frequency-range", "the clock rate has one value on all processors")
-    low, high = min(low for low, _ in both.values()), max(high for _, high in both.values())
+    low, high = min(low for low, _ in rates.values()), max(high for _, high in rates.values())
     return slight(
         "frequency-range",
-        f"from {low / 1e6:.3g} to {high / 1e6:.3g} GHz on processors {ranges(moving)}",
+        f"from {low / 1e6:.3g} to {high / 1e6:.3g} GHz on processors {ranges(variable)}",
         f"as root: cpupower frequency-set -d {high}kHz",
     )
 

@@ -31,14 +31,14 @@ def waiting_times(tree: Tree) -> Condition:
             + _UNTOLD,
             "this namespace's own: unshare --mount-proc, bwrap --proc /proc; till then --metric cpu",
         )
-    told = tree.text("proc/self/schedstat")
-    if told == "0 0 0":
+    schedstat = tree.text("proc/self/schedstat")
+    if schedstat == "0 0 0":
         return serious(
             "waiting-times",
             f"the kernel keeps no account of waits (/proc/PID/schedstat is all 0): {_UNTOLD}",
             "as root: sysctl kernel.task_delayacct=1, or boot with delayacct; till then --metric cpu",
         )
-    if told:
+    if schedstat:
         return fine("waiting-times", "the scheduler tells how long a process waited for a processor")
     return serious(
         "waiting-times",
@@ -96,24 +96,25 @@ def threads(tree: Tree, following: Following) -> Condition:
         return fine(
             "threads", "the waits of threads, pipelines and process trees can be followed, so `active` has none"
         )
-    lacking = "`active` falls back to `wall` for threads, pipelines and process trees: "
+    consequence = "`active` falls back to `wall` for threads, pipelines and process trees: "
     if tree.link("proc/self/ns/pid") not in (None, _FIRST_NAMESPACE):
         return slight(
             "threads",
-            f"{lacking}processes have numbers of their own here, as in a container, and others in the kernel's records",
+            f"{consequence}processes have numbers of their own here, as in a container, and others in the kernel's "
+            "records",
             "outside of the container, or with the machine's numbers (docker run --pid=host)",
         )
     if following.is_root:
         return slight(
             "threads",
-            f"{lacking}even root is not told of the scheduler's switches (perf_event_open, tracefs)",
+            f"{consequence}even root is not told of the scheduler's switches (perf_event_open, tracefs)",
             "outside of a container, whose filter may be between; on a kernel with perf events and tracefs",
         )
     is_mounted = any(mounted == f"/{_TRACEFS}" for _, mounted, _ in mounts(tree, "tracefs"))
     mount = f"-o remount,{_READABLE} /{_TRACEFS}" if is_mounted else f"-t tracefs -o {_READABLE} tracefs /{_TRACEFS}"
     return slight(
         "threads",
-        f"{lacking}only root is told of the scheduler's switches",
+        f"{consequence}only root is told of the scheduler's switches",
         "as root; or as this user until the next start, once root did:\n"
         f"sudo mount {mount}\n"
         f"sudo setcap cap_perfmon=ep {shlex.quote(following.server)}",
@@ -166,8 +167,8 @@ def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
 
 def scheduler_slice(tree: Tree) -> Condition:
     """For how long a process has a processor when others want it too."""
-    told = (tree.number(f"sys/kernel/debug/sched/{name}") for name in _SCHEDULER_SLICES)
-    nanoseconds = next((one for one in told if one is not None), None)
+    slices = (tree.number(f"sys/kernel/debug/sched/{name}") for name in _SCHEDULER_SLICES)
+    nanoseconds = next((slice_ns for slice_ns in slices if slice_ns is not None), None)
     if nanoseconds is None:
         return unknown(
             "scheduler-slice", "the length of the scheduler's turns is seen by root alone, and where debugfs is mounted"

@@ -18,14 +18,14 @@ def free_memory(tree: Tree) -> Condition:
     total, available = (_bytes(tree, name) for name in ("MemTotal", "MemAvailable"))
     if not total or available is None:
         return unknown("free-memory", "the system does not tell how much memory is free")
-    told = f"{available / _GIB:.3g} of {total / _GIB:.3g} GiB available"
+    evidence = f"{available / _GIB:.3g} of {total / _GIB:.3g} GiB available"
     rooms = [(limit, _left(tree, folder, limit)) for folder, limit in memory_limits(tree) if limit < total]
     if rooms:
         limit, left = min(rooms, key=lambda room: room[1] / room[0])
-        told = f"{told}, and to this control group {left / _GIB:.3g} of {limit / _GIB:.3g}"
+        evidence = f"{evidence}, and to this control group {left / _GIB:.3g} of {limit / _GIB:.3g}"
     if all(left >= _TOO_LITTLE * most for most, left in [(total, available), *rooms]):
-        return fine("free-memory", told)
-    return serious("free-memory", f"{told}: launches wait for pages", "end what takes it, or measure elsewhere")
+        return fine("free-memory", evidence)
+    return serious("free-memory", f"{evidence}: launches wait for pages", "end what takes it, or measure elsewhere")
 
 
 def swap(tree: Tree) -> Condition:
@@ -62,10 +62,10 @@ def huge_pages(tree: Tree) -> Condition:
 def _left(tree: Tree, folder: Path, limit: int) -> int:
     """Return how much a control group may still have, in bytes, including pages of files, which can be evicted."""
     used = tree.number(folder / "memory.current") or tree.number(folder / "memory.usage_in_bytes") or 0
-    told = tree.fields(folder / "memory.stat")
+    fields = tree.fields(folder / "memory.stat")
     # In the first version the names with `total_` include the groups below.
-    files = (told.get(f"total_{name}", told.get(name)) for name in ("active_file", "inactive_file"))
-    return max(0, min(limit, limit - used + sum(whole(one) or 0 for one in files)))
+    files = (fields.get(f"total_{name}", fields.get(name)) for name in ("active_file", "inactive_file"))
+    return max(0, min(limit, limit - used + sum(whole(text) or 0 for text in files)))
 
 
 def _bytes(tree: Tree, name: str) -> int | None:

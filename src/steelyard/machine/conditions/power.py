@@ -35,11 +35,11 @@ def temperature(tree: Tree) -> Condition:
     sensors = [sensor for zone in tree.below("sys/class/thermal", "thermal_zone*") if (sensor := _sensor(tree, zone))]
     if sensors:
         left, now, name = min(sensors)
-        told = f"{now:.0f} °C, {max(left, 0.0):.0f} below the point at which it slows down"
+        evidence = f"{now:.0f} °C, {max(left, 0.0):.0f} below the point at which it slows down"
         if left < _NEAR_C:
-            return serious("temperature", f"{name} is at {told}", "let it cool, or lower the clock rate")
+            return serious("temperature", f"{name} is at {evidence}", "let it cool, or lower the clock rate")
         if not throttled:
-            return fine("temperature", f"{name} is at {told}")
+            return fine("temperature", f"{name} is at {evidence}")
     if throttled:
         return slight(
             "temperature",

@@ -9,16 +9,16 @@ from steelyard.model.conditions import Condition
 
 def cores(tree: Tree = Tree()) -> list[frozenset[int]]:  # noqa: B008 - a frozen value
     """Return the processors of each core; nothing where the system does not tell which ones share a core."""
-    told = tree.of_processors("topology/thread_siblings_list")
-    return sorted({frozenset(processor_numbers(text)) for text in told.values()}, key=sorted)
+    texts = tree.of_processors("topology/thread_siblings_list")
+    return sorted({frozenset(processor_numbers(text)) for text in texts.values()}, key=sorted)
 
 
 def siblings(tree: Tree) -> Condition:
     """Processors that share a core: each is slowed down by what the other does."""
-    told = cores(tree)
-    if not told:
+    all_cores = cores(tree)
+    if not all_cores:
         return unknown("siblings", "the system does not tell which processors share a core")
-    shared = [core for core in told if len(core) > 1]
+    shared = [core for core in all_cores if len(core) > 1]
     if not shared:
         return fine("siblings", "no two processors share a core, as far as the system tells")
     names = ", ".join(f"{ranges(core)}" for core in shared[:4]) + (", ..." if len(shared) > 4 else "")
@@ -36,7 +36,7 @@ def isolation(tree: Tree) -> Condition:
     callbacks = processor_numbers(_option(tree, "rcu_nocbs"))
     if not (isolated or tickless or callbacks):
         return fine("isolation", "no processor is kept free (isolcpus, nohz_full, rcu_nocbs): all are alike")
-    told = [
+    evidence = [
         f"{name} {ranges(numbers)}"
         for name, numbers in (("isolcpus", isolated), ("nohz_full", tickless), ("rcu_nocbs", callbacks))
         if numbers
@@ -45,13 +45,13 @@ def isolation(tree: Tree) -> Condition:
         # https://vstinner.github.io/journey-to-stable-benchmark-system.html
         return serious(
             "isolation",
-            f"{', '.join(told)}: intel_pstate sets the clock rate of a processor at its timer tick, which nohz_full "
-            "switches off, so that the rate is whatever it was",
+            f"{', '.join(evidence)}: intel_pstate sets the clock rate of a processor at its timer tick, which "
+            "nohz_full switches off, so that the rate is whatever it was",
             "as root: cpupower frequency-set -g performance; or boot without nohz_full, or with intel_pstate=disable",
         )
     if isolated:
-        return fine("isolation", f"{', '.join(told)}: --cpu {min(isolated)} runs where nothing else does")
-    return fine("isolation", ", ".join(told))
+        return fine("isolation", f"{', '.join(evidence)}: --cpu {min(isolated)} runs where nothing else does")
+    return fine("isolation", ", ".join(evidence))
 
 
 def _is_set_at_ticks(tree: Tree, processor: int) -> bool:
@@ -73,13 +73,13 @@ def offline(tree: Tree) -> Condition:
     if not online:
         return unknown("offline", "the system does not tell which processors are on")
     missing = tree.processor_list(f"{CPUS}/present") - online
-    told = f"all processors are on ({ranges(online)})"
+    evidence = f"all processors are on ({ranges(online)})"
     if missing:
-        told = f"processors {ranges(online)} are on, {ranges(missing)} are off"
+        evidence = f"processors {ranges(online)} are on, {ranges(missing)} are off"
     allowed = processor_numbers(tree.fields("proc/self/status").get("Cpus_allowed_list", "")) & online
     if allowed and allowed != online:
-        told += f"; of these this process may use {ranges(allowed)} (taskset, cpuset, isolcpus)"
-    return fine("offline", told)
+        evidence += f"; of these this process may use {ranges(allowed)} (taskset, cpuset, isolcpus)"
+    return fine("offline", evidence)
 
 
 def _option(tree: Tree, name: str) -> str:

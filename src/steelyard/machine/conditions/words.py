@@ -40,10 +40,10 @@ def times(number: int) -> str:
 def ranges(processors: Collection[int]) -> str:
     """Processors as the kernel lists them: `0-3,7`."""
     parts: list[str] = []
-    left = sorted(processors)
-    while left:
-        first = last = left.pop(0)
-        while left and left[0] == last + 1:
-            last = left.pop(0)
+    remaining = sorted(processors)
+    while remaining:
+        first = last = remaining.pop(0)
+        while remaining and remaining[0] == last + 1:
+            last = remaining.pop(0)
         parts.append(str(first) if first == last else f"{first}-{last}")
     return ",".join(parts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from steelyard.machine.hierarchies import limiting
+from steelyard.machine.hierarchies import limiting_groups
 from steelyard.machine.readings import CPUS, Tree, whole
 
 # On some systems reading a clock rate wakes the processor.
@@ -47,7 +47,7 @@ class Gauges:
         heat = Path(CPUS) / f"cpu{processor or 0}/thermal_throttle/package_throttle_count"
         return cls(
             tree=tree,
-            limits=[*filter(tree.is_there, (folder / "cpu.stat" for folder in limiting(tree, "cpu")))],
+            limits=[*filter(tree.is_there, (folder / "cpu.stat" for folder in limiting_groups(tree, "cpu")))],
             heat=heat if tree.is_there(heat) else None,
             rates=[*islice(rates, _MOST_CLOCK_RATES)],
             sensor=next((zone / "temp" for zone in sensors if tree.text(zone / "type") in _FAST_SENSORS), None),
