@@ -131,7 +131,8 @@ def _with_its_limit(opened: Sequence[Judged]) -> str:
     which = f"--margin {100 * limits.pop():.6g}%" if len(limits) == 1 else "its limit for a margin"
     if len(opened) == 1:
         return f"its weighing ended by another margin: a new one with {which} goes on until that is decided"
-    return f"{len(opened):,} of them ended by another margin: a new one of each with {which} goes on until that is decided"
+    new = f"a new one of each with {which} goes on until that is decided"
+    return f"{len(opened):,} of them ended by another margin: {new}"
 
 
 def what_would_decide(opened: Sequence[Judged]) -> list[str]:
