@@ -102,11 +102,11 @@ def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
     one = Judged("a.json", record, seen, Limit(above=above), "open", deciding=True, reason=reason)
     told = "its weighing ended by another margin: a new one with --margin 3% goes on until that is decided"
     assert gate_words.why_open(one).endswith(told) is is_told
-    two = ["2 of them ended by another margin: new ones with --margin 3% go on until each is decided"]
+    two = ["2 of them ended by another margin: a new one of each with --margin 3% goes on until that is decided"]
     assert gate_words.what_would_decide([one, one]) == two * is_told
     if is_told:
         (way,) = gate_words.what_would_decide([one, replace(one, limit=Limit(above=0.025))])
-        assert "with its limit for a margin each goes on" in way
+        assert "a new one of each with its limit for a margin goes on" in way
 
 
 def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:

@@ -167,8 +167,8 @@ def _limit_advice(open_benchmarks: Sequence[Judged]) -> str:
     margin_option = f"--margin {100 * limits.pop():.6g}%" if len(limits) == 1 else "its limit for a margin"
     if len(open_benchmarks) == 1:
         return f"its weighing ended by another margin: a new one with {margin_option} goes on until that is decided"
-    number = f"{len(open_benchmarks):,} of them"
-    return f"{number} ended by another margin: new ones with {margin_option} go on until each is decided"
+    number, new = f"{len(open_benchmarks):,} of them", f"a new one of each with {margin_option}"
+    return f"{number} ended by another margin: {new} goes on until that is decided"
 
 
 def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:
