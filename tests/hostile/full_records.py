@@ -22,7 +22,14 @@ _SUBJECT = {
     "shell": False,
     "digest": "0" * 64,
     "directory": "/work/tree",
-    "revision": {"name": "main", "commit": "1a2b3c4d5e", "tree": "5e4d3c2b1a", "build": "make", "layout": None},
+    "revision": {
+        "name": "main",
+        "commit": "1a2b3c4d5e",
+        "tree": "5e4d3c2b1a",
+        "build": "make",
+        "layout": None,
+        "accepted": [{"above": 0.12, "benchmark": "BM_sort*", "metric": "wall", "reason": "checks its input"}],
+    },
 }
 _FINDING = {"code": "seen", "message": "what was seen", "remedy": "what to do"}
 _MACHINE = {

@@ -23,8 +23,8 @@ def test_what_may_be_more_than_was_accepted_is_told_so_with_the_reason() -> None
     one = Judged("a.json", weighing(), of, None, "open", deciding=True, reason="decided", accepted=ACCEPTED)
     assert gate_words.why_open(one) == (
         "the interval reaches above the 3 % that are accepted (checks), but the estimate does not; a change of 0.71 % "
-        "would have been found 9 times out of 10; its weighing ended by another margin: with --margin 3% it goes on "
-        "until that is decided"
+        "would have been found 9 times out of 10; its weighing ended by another margin: a new one with --margin 3% "
+        "goes on until that is decided"
     )
     said = flat(on_screen(lambda console: gate_terminal.show(console, report_of(one)), 100))
     assert said.count("(checks)") == 1
