@@ -41,8 +41,8 @@ def test_what_takes_longer_than_anybody_waits_is_said_to_be_too_slow_and_still_s
     slow(scripted, 40)
     done = scripted("compare", "./old", "./new")
     assert done.err.decode() == (
-        "steelyard: a pair took 1 min 22 s; at that pace 10 min leave time for 6 pairs: too few for a verdict at alpha "
-        "0.01, which takes 8; with some to spare: --max-time 1500\n"
+        "steelyard: a pair took 1 min 22 s; at that pace there is time for 6 pairs in 10 min: too few for a verdict "
+        "at alpha 0.01, which takes 8; with some to spare: --max-time 1500\n"
     )
     assert (done.status, len(scripted.launched)) == (0, 14)
     assert all(words in done.text for words in ("median 40", "median 42", "undecided  +5.0", "leans towards slower"))
@@ -50,14 +50,14 @@ def test_what_takes_longer_than_anybody_waits_is_said_to_be_too_slow_and_still_s
 
 @pytest.mark.parametrize(
     ("seconds", "limit", "pairs", "allowed"),
-    [(2, "10", 1, "1 pair"), (2, "5", 0, "no pair but the warm-up"), (10, "1m", 1, "1 pair")],
+    [(2, "10", 1, "1 pair in 10 s"), (2, "5", 0, "no pair but the warm-up in 5 s"), (10, "1m", 1, "1 pair in 1 min")],
 )
 def test_a_limit_holds_and_what_it_allows_is_said_after_the_warm_up(
     scripted: ScriptedWorld, seconds: float, limit: str, pairs: int, allowed: str
 ) -> None:
     slow(scripted, seconds)
     done = scripted("compare", "./old", "./new", "--max-time", limit)
-    assert f"leave time for {allowed}: too few for a verdict at alpha 0.01, which takes 8;" in done.err.decode()
+    assert f"time for {allowed}: too few for a verdict at alpha 0.01, which takes 8;" in done.err.decode()
     assert (done.status, len(scripted.launched)) == (0, 2 + 2 * pairs)
     assert all(words in done.text for words in (f"median {seconds}", "undecided  +", "leans towards slower"))
 
@@ -65,7 +65,7 @@ def test_a_limit_holds_and_what_it_allows_is_said_after_the_warm_up(
 def test_a_first_pair_that_takes_longer_does_not_limit_those_behind_it(scripted: ScriptedWorld) -> None:
     scripted.script = lambda _, number: measured(4000 if number <= 2 else 500 * (1 + number % 7 * 1e-4))
     done = scripted("compare", "./old", "./new", "--max-time", "20")
-    assert done.err.startswith(b"steelyard: a pair took 8 s; at that pace 20 s leave time for 1 pair: too few")
+    assert done.err.startswith(b"steelyard: a pair took 8 s; at that pace there is time for 1 pair in 20 s: too few")
     assert len(scripted.launched) > 2 + 2 * 1
 
 
@@ -79,7 +79,8 @@ def test_a_hint_that_is_followed_is_enough(scripted: ScriptedWorld) -> None:
 def test_it_is_said_of_a_pair_of_each_where_there_are_several(scripted: ScriptedWorld) -> None:
     slow(scripted, 2)
     done = scripted("compare", "./old", "./new", "./new 2", "--max-time", "20")
-    assert "a pair of each of the 2 benchmarks took 8.2 s; at that pace 20 s leave time for 1 pair" in done.err.decode()
+    pace = "a pair of each of the 2 benchmarks took 8.2 s; at that pace there is time for 1 pair in 20 s"
+    assert pace in done.err.decode()
 
 
 @pytest.mark.parametrize("options", [(), ("--max-time", "1"), ("--pairs", "8"), ("--pairs", "9", "--max-time", "1")])

@@ -190,12 +190,13 @@ def findings_of(
 ) -> list[Finding]:
     """Return the findings about the sides that the user should know before they are weighed."""
     from steelyard.design.findings import identical_finding, shared_findings
-    from steelyard.subjects.revisions.identity import are_identical, is_one_build
+    from steelyard.subjects.revisions.identity import are_identical, same_files
 
     first_builds = [builds[0] for builds in sides]
     if are_identical(sides, subjects, settings):
-        labels = [build.revision.label for build in first_builds]
-        return [identical_finding(*labels, is_one_build=is_one_build(first_builds)), *_checkout_findings(sides)]
+        baseline, candidate = (build.revision.label for build in first_builds)
+        same = same_files(first_builds, subjects) or "build the same program, byte for byte but for the build's paths"
+        return [identical_finding(baseline, candidate, same), *_checkout_findings(sides)]
     return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 

@@ -48,11 +48,10 @@ def _run_the_same(*subjects: Subject) -> bool:
     return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
 
 
-def identical_finding(baseline: str, candidate: str, *, is_one_build: bool) -> Finding:
-    """Return the finding that both sides are one program, so that there is nothing to weigh."""
-    what = "have the same files" if is_one_build else "build the same program, byte for byte but for the build's paths"
+def identical_finding(baseline: str, candidate: str, same: str) -> Finding:
+    """Return the finding that both sides are one program, as the clause `same` says: there is nothing to weigh."""
     return Finding(
-        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {what}, so that nothing had to be measured"
+        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {same}, so that nothing had to be measured"
     )
 
 

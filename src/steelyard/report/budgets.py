@@ -272,6 +272,7 @@ def allowance(
     if prepared_s > max(seconds_each, settings.max_time_s / 4):
         preparation = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
     return (
-        f"{pair_text} took {figures.seconds(seconds_each)}{preparation}; at that pace {longest} leave time for "
-        f"{allowed}: too few for {verdicts}, which {takes} {fewest}; with some to spare: --max-time {reserved}"
+        f"{pair_text} took {figures.seconds(seconds_each)}{preparation}; at that pace there is time for "
+        f"{allowed} in {longest}: too few for {verdicts}, which {takes} {fewest}; with some to spare: "
+        f"--max-time {reserved}"
     )

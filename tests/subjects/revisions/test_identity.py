@@ -120,6 +120,24 @@ def test_a_program_may_open_a_file_that_no_word_names(judged: Callable[..., bool
         assert judged(elf(), elf(), tracked=(frozenset([same, line(path)]), theirs)) is is_one
 
 
+@pytest.mark.parametrize(
+    ("others", "words", "is_one"),
+    [
+        ((), (), True),
+        (("a/steelyard.toml",), (), True),
+        (("script.py",), (), False),
+        ((), ("./steelyard.toml",), False),
+    ],
+)
+def test_no_script_reads_the_project_s_file(
+    judged: Callable[..., bool], others: tuple[str, ...], words: tuple[str, ...], is_one: bool
+) -> None:
+    changed = frozenset(line(path) for path in ("steelyard.toml", *others))
+    script, shared = b"#!/bin/sh\n", frozenset([line("work.py")])
+    assert judged(script, script, words=words, tracked=(shared, shared | changed)) is is_one
+    assert not judged(script, script, words=words, tracked=(shared, shared))  # builds differ in what git does not tell
+
+
 def test_files_that_git_does_not_tell_may_differ(judged: Callable[..., bool]) -> None:
     assert not judged(elf(), elf(), tracked=(frozenset(), None))
 

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from steelyard.measure.elf import names_library_folders, read_elf
+from steelyard.model.project_file import OWN
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import subject_in_layout
@@ -51,7 +52,7 @@ def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject],
 
 def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings) -> bool:
     """Return whether all sides are one build, or their programs differ only in the paths that they were built at."""
-    if is_one_build(sides):
+    if same_files(sides, subjects) is not None:
         return True
     if any(settings.hooks().values()) or any(
         name in (*settings.environment, *settings.variables) for name in _LOADER_VARIABLES
@@ -68,9 +69,23 @@ def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: 
     )
 
 
-def is_one_build(sides: Sequence[Built]) -> bool:
-    """Return whether all sides have the same files, built in the same way."""
-    return len({side.top for side in sides}) == 1
+def same_files(sides: Sequence[Built], subjects: Sequence[Subject]) -> str | None:
+    """Return a clause that says how far all sides have the same files, built in the same way; None if they have not.
+
+    They may differ in the project's file, as no program reads it; a command that names it does.
+    """
+    if len({side.top for side in sides}) == 1:
+        return "have the same files"
+    if any(OWN in word for subject in subjects for word in subject.argv):
+        return None
+    if all(_differ_only_in_project_file(one, other) for one, other in pairwise(sides)):
+        return f"have the same files but for {OWN}"
+    return None
+
+
+def _differ_only_in_project_file(one: Built, other: Built) -> bool:
+    paths = _changed_paths(one, other)
+    return paths is not None and {PurePosixPath(path).name for path in paths} == {OWN}
 
 
 def _program_digest(side: Built, subject: Subject) -> str | None:
@@ -117,10 +132,16 @@ def _have_same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) 
 
 def _differ_only_in_unread_files(one: Built, other: Built) -> bool:
     """Return whether the revisions differ only in files that no program opens of its own accord."""
+    paths = _changed_paths(one, other)
+    return paths is not None and all(map(_is_unread, paths))
+
+
+def _changed_paths(one: Built, other: Built) -> set[str] | None:
+    """Return the paths of the files that git knows to differ; None if it does not tell."""
     mine, theirs = one.tracked(), other.tracked()
     if mine is None or theirs is None:
-        return False
-    return all(_is_unread(line.partition("\t")[2]) for line in mine ^ theirs)
+        return None
+    return {line.partition("\t")[2] for line in mine ^ theirs}
 
 
 def _is_unread(path: str) -> bool:
