@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.design.gate import gate as room
+from steelyard.design.gate import reading
 from steelyard.design.gate.gate import gate
 from steelyard.design.outcome import Outcome
 from steelyard.model.derived import Derived, Verdict
@@ -44,7 +44,7 @@ def held(patch: pytest.MonkeyPatch, limits: Limits, *records: Weighing) -> GateR
     """Hold a gate over these records, which go by a.json, b.json and so on."""
     names = [f"{chr(ord('a') + number)}.json" for number in range(len(records))]
     found = dict(zip(names, records, strict=True))
-    patch.setattr(room, "recall", lambda path, *_: Outcome(found[path.name], None))
+    patch.setattr(reading, "recall", lambda path, *_: Outcome(found[path.name], None))
     patch.setattr(Path, "exists", lambda _: True)
     return gate([(name, Path(name)) for name in names], limits)
 

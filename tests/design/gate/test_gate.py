@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from steelyard.design.gate import gate as room
+from steelyard.design.gate import reading
 from steelyard.design.gate.gate import gate, gate_outcome
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.merging import merge_parts
@@ -39,7 +39,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Given:
     """Have a gate find these records by their names; return what to give to it."""
 
     def given(records: Mapping[str, Weighing]) -> list[tuple[str, Path]]:
-        monkeypatch.setattr(room, "recall", lambda path, *_: Outcome(records[path.name], None))
+        monkeypatch.setattr(reading, "recall", lambda path, *_: Outcome(records[path.name], None))
         for name in records:
             (tmp_path / name).touch()
         return [(name, tmp_path / name) for name in records]
@@ -72,7 +72,7 @@ class Held:
         record = weighing(benchmarks=tuple(names.values()), settings=settings)
         record = record.model_copy(update={"findings": list(findings)})
         record = record.model_copy(update={"derived": Derived(verdicts=list(verdicts))})
-        self._patch.setattr(room, "recall", lambda *_: Outcome(record, error))
+        self._patch.setattr(reading, "recall", lambda *_: Outcome(record, error))
         return gate([("a.json", HERE)], limits_from(limits, require=require))
 
 
@@ -384,7 +384,7 @@ def test_one_that_is_measured_right_now_has_no_answer_yet(tmp_path: Path) -> Non
 def test_how_to_carry_on_what_was_interrupted_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
     record = weighing(stop="interrupted", settings=Settings(metrics=["active", "max_rss"]))
     opened = [verdict(verdict="undecided", metric=metric) for metric in record.settings.metrics]
-    monkeypatch.setattr(room, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=opened))))
+    monkeypatch.setattr(reading, "recall", lambda *_: Outcome(with_derived(record, Derived(verdicts=opened))))
     (problem,) = gate([("r 3.json", HERE)], limits_from(["1%", "max_rss=1%"])).problems
     assert (
         problem == "r 3.json was interrupted with 1 benchmark open: steelyard compare --resume 'r 3.json' carries it on"
@@ -445,7 +445,7 @@ def test_a_record_that_is_given_twice_counts_once(held: Held) -> None:
 
 def test_what_was_counted_alone_has_no_launches_and_is_held_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     record = derive(counted_weighing(counts([1000, 1000], [1002, 1002])))
-    monkeypatch.setattr(room, "recall", lambda *_: Outcome(record))
+    monkeypatch.setattr(reading, "recall", lambda *_: Outcome(record))
     assert gate([("a.json", HERE)], limits_from([])).verdict == "passed"
     assert gate([("a.json", HERE)], limits_from(["0.1%"])).verdict == "slower"
 

@@ -4,42 +4,28 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from glob import escape
+from collections.abc import Sequence
+from dataclasses import replace
 from math import log1p
 from pathlib import Path
 
-import numpy as np
-
 from steelyard.design.findings import some_names
 from steelyard.design.gate import accepting
+from steelyard.design.gate.copies import counted_once_finding, without_copies
 from steelyard.design.gate.parts import incomplete_suite_findings
+from steelyard.design.gate.reading import ReadRecord, failed_benchmarks, from_outcome, passed_over_finding, read_record
 from steelyard.design.identical import EVERY_BENCHMARK
-from steelyard.design.outcome import Outcome, recall
+from steelyard.design.outcome import Outcome
 from steelyard.model.derived import Verdict
-from steelyard.model.errors import NotMeasuredError, SteelyardError
 from steelyard.model.gate import GateReport, Judged, Standing
-from steelyard.model.journal import is_journal, is_still_written
-from steelyard.model.kept import CONTROL_ALARM, KEPT_NAME, Finding
-from steelyard.model.limits import NEVER, Limit, Limits
+from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.limits import Limit, Limits
 from steelyard.model.patterns import fits
-from steelyard.model.records import Part, Run, Weighing
-from steelyard.model.subject import Benchmark
+from steelyard.model.records import Weighing
 from steelyard.report.figures import count
 from steelyard.stats.verdict import against_limit
 
 _MISSING = "{}; give the records of all parts, or --part where the others have gates of their own"
-
-
-@dataclass(frozen=True)
-class _ReadRecord:
-    """One record as it was read, or why it tells nothing."""
-
-    name: str
-    weighing: Weighing | None
-    problem: str | None
-    findings: Sequence[Finding] = ()
 
 
 def gate(
@@ -51,18 +37,18 @@ def gate(
     gate without data is not passed. So is a part of a suite whose other parts are missing, unless the gate is
     `of_parts` alone.
     """
-    records_read = [_read_record(name, path, limits, largest_bytes) for name, path in dict.fromkeys(records)]
-    twice = [_counted_once_finding(name) for name, times in Counter(name for name, _ in records).items() if times > 1]
-    return _report([*_without_copies(records_read)], limits, of_parts=of_parts, findings=twice)
+    records_read = [read_record(name, path, limits, largest_bytes) for name, path in dict.fromkeys(records)]
+    twice = [counted_once_finding(name) for name, times in Counter(name for name, _ in records).items() if times > 1]
+    return _report([*without_copies(records_read)], limits, of_parts=of_parts, findings=twice)
 
 
 def gate_outcome(name: str, outcome: Outcome, limits: Limits) -> GateReport:
     """Hold one record, which was read already, to the limits, whatever it is a part of."""
-    return _report([_from_outcome(name, outcome, limits)], limits, of_parts=True)
+    return _report([from_outcome(name, outcome, limits)], limits, of_parts=True)
 
 
 def _report(
-    records_read: Sequence[_ReadRecord], limits: Limits, *, of_parts: bool = False, findings: Sequence[Finding] = ()
+    records_read: Sequence[ReadRecord], limits: Limits, *, of_parts: bool = False, findings: Sequence[Finding] = ()
 ) -> GateReport:
     weighings = {one.name: one.weighing for one in records_read if one.weighing is not None}
     judged = [one for name, weighing in weighings.items() for one in _judge_verdicts(name, weighing, limits)]
@@ -82,168 +68,6 @@ def _report(
     ]
     findings += accepting.findings(report)
     return replace(report, problems=problems, findings=findings)
-
-
-def _without_copies(records_read: Sequence[_ReadRecord]) -> Iterator[_ReadRecord]:
-    """Yield the same, with the first record only of each weighing; of one that was carried on or merged, the whole."""
-    firsts: dict[Hashable, str] = {}
-    merged_by_part = _merged_names_by_part(records_read)
-    by_first_launch: dict[Hashable, list[_ReadRecord]] = {}
-    for record in records_read:
-        if (first_launch := _first_launch_identity(record.weighing)) is not None:
-            by_first_launch.setdefault(first_launch, []).append(record)
-    for record in records_read:
-        first = record.name if record.weighing is None else firsts.setdefault(_identity(record.weighing), record.name)
-        same_first_launch = by_first_launch.get(_first_launch_identity(record.weighing), [])
-        whole = max(
-            (other for other in same_first_launch if _is_continued_by(record, other)), default=record, key=_launch_count
-        )
-        if first != record.name:
-            yield _ReadRecord(
-                record.name, None, None, [_counted_once_finding(record.name, f"holds the same weighing as {first}")]
-            )
-        elif record.weighing is not None and (all_parts := merged_by_part.get(_part_identity(record.weighing))):
-            yield _ReadRecord(
-                record.name,
-                None,
-                None,
-                [_counted_once_finding(record.name, f"is part of what was merged as {all_parts}")],
-            )
-        elif whole is not record:
-            yield _ReadRecord(
-                record.name, None, None, [_counted_once_finding(record.name, f"was carried on as {whole.name}")]
-            )
-        else:
-            yield record
-
-
-def _merged_names_by_part(records_read: Sequence[_ReadRecord]) -> dict[Hashable, str]:
-    """Return which of these records each part of a suite was merged into."""
-    wholes = [(one.name, one.weighing) for one in records_read if one.weighing is not None]
-    return {_part_identity(part): name for name, whole in wholes for part in whole.parts}
-
-
-def _part_identity(measured: Weighing | Part) -> Hashable:
-    """Return what identifies a part in a merged record."""
-    seed = measured.seed if isinstance(measured, Part) else measured.settings.seed
-    return measured.created, measured.machine.key, seed, measured.seconds
-
-
-def _first_launch_identity(weighing: Weighing | None) -> Hashable:
-    """Return what a weighing and those that it was carried on as have in common; None if it has no launches."""
-    if weighing is None or not len(weighing.launches):
-        return None
-    launches, settings = weighing.launches, weighing.settings
-    return weighing.created, weighing.machine.key, settings.seed, launches.start_ns[0], launches.wall_ns[0]
-
-
-def _is_continued_by(part: _ReadRecord, whole: _ReadRecord) -> bool:
-    """Whether one record has the other's launches and more; of two that went on from a third, neither has."""
-    if whole.weighing is None or part.weighing is None or _launch_count(whole) <= _launch_count(part):
-        return False
-    measured = np.asarray(part.weighing.launches.wall_ns)
-    return np.array_equal(np.asarray(whole.weighing.launches.wall_ns)[: len(measured)], measured)
-
-
-def _launch_count(read: _ReadRecord) -> int:
-    return 0 if read.weighing is None else len(read.weighing.launches)
-
-
-def _identity(weighing: Weighing) -> Hashable:
-    """Return what no two weighings have in common, whatever their files are called and however they were written."""
-    header = repr((weighing.created, weighing.machine, weighing.settings, weighing.subjects, weighing.benchmarks))
-    return header, weighing.seconds, tuple(weighing.stop), np.asarray(weighing.launches.wall_ns).tobytes()
-
-
-def _counted_once_finding(name: str, why: str = "is named twice") -> Finding:
-    return Finding(code="counted-once", message=f"{name} {why}, and counts once", remedy="name each weighing once")
-
-
-def _read_record(name: str, path: Path, limits: Limits, largest_bytes: int | None) -> _ReadRecord:
-    try:
-        if not path.exists():
-            return _ReadRecord(name, None, f"there is no record {name}: {_why_missing(path)}")
-        if largest_bytes is not None and path.is_symlink() and not path.is_relative_to("/dev"):
-            return _ReadRecord(name, None, f"{name} is a link: it is not followed to what a stranger may have chosen")
-    except OSError as error:
-        return _ReadRecord(name, None, f"cannot read {name}: {error.strerror}; check the path and its permissions")
-    try:
-        if _is_measured_now(path):
-            return _ReadRecord(name, None, f"{name} is still being measured: wait for its end")
-        outcome = recall(path, largest_bytes)
-    except NotMeasuredError:
-        return _ReadRecord(
-            name, None, f"{name} was imported from another tool: a gate needs a weighing, by steelyard compare"
-        )
-    except SteelyardError as error:
-        message = str(error)
-        return _ReadRecord(name, None, message if name in message else f"{name}: {message}")
-    return _from_outcome(name, outcome, limits)
-
-
-def _why_missing(path: Path) -> str:
-    """Say why there is no such file; a project's several weighings have one each, with the target's name added."""
-    stem, dot, suffixes = path.name.partition(".")
-    found = path.parent.glob(f"{escape(stem)}-*{escape(dot + suffixes)}")
-    beside = sorted(one.name for one in found if one.name.isprintable())
-    if beside:
-        return f"a project's several weighings have one each, so name those: {some_names(beside)}"
-    if KEPT_NAME.fullmatch(path.name):
-        return "the store keeps the last 100, and steelyard list has their names"
-    return (
-        "the weighing wrote it elsewhere, or wrote none, as happens when a side does not build: its own output says why"
-    )
-
-
-def _is_measured_now(path: Path) -> bool:
-    try:
-        return path.is_file() and is_still_written(path) and is_journal(path)
-    except OSError:
-        return False  # reading it says so
-
-
-def _from_outcome(name: str, outcome: Outcome, limits: Limits) -> _ReadRecord:
-    record = outcome.record
-    if isinstance(record, Run):
-        return _ReadRecord(
-            name,
-            None,
-            f"{name} is a run of one side, without a baseline: weigh both by steelyard compare",
-        )
-    if record.is_empty():
-        return _ReadRecord(name, None, f"{name}: {outcome.error or 'nothing was measured'}")
-    return _ReadRecord(name, record, *_failures(name, record, limits, outcome.error))
-
-
-def _failures(
-    name: str, record: Weighing, limits: Limits, error: SteelyardError | None
-) -> tuple[str | None, list[Finding]]:
-    """Return what failed of a record as a problem; of benchmarks that never fail the gate, as findings."""
-    if error is None:
-        return None, []
-    failed = _failed_benchmarks(record)
-    passed_over = {one.name for one in failed if _never_fails_gate(one.name, record, limits)}
-    findings = [_passed_over_finding(f"{one.name} failed") for one in failed if one.name in passed_over]
-    if not passed_over or record.derived is None:
-        return f"{name}: {error}", findings
-    failing = [one.name for one in failed if one.name not in passed_over]
-    return (f"{name}: {some_names(failing)} failed" if failing else None), findings
-
-
-def _failed_benchmarks(record: Weighing) -> list[Benchmark]:
-    places = zip(record.benchmarks, record.stop, strict=True)
-    return [one for one, reason in places if reason == "failed" and not one.control]
-
-
-def _never_fails_gate(benchmark: str, record: Weighing, limits: Limits) -> bool:
-    """Whether each limit that the gate would hold a benchmark to is one that is never exceeded."""
-    metrics = enumerate(record.settings.metrics)
-    applied = [limits.of(benchmark, {metric}, deciding=not place) for place, metric in metrics]
-    return applied[0] is not None and all(limit is None or limit.above is None for limit in applied)
-
-
-def _passed_over_finding(what: str) -> Finding:
-    return Finding(code="passed-over", message=f"{what}, which the gate passes over: its limit is {NEVER!r}")
 
 
 def _judge_verdicts(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
@@ -311,9 +135,7 @@ def _no_data_problems(report: GateReport) -> list[str]:
 def _no_data_findings(report: GateReport) -> list[Finding]:
     """Return the same for those that never fail the gate."""
     return [
-        _passed_over_finding(_no_data_message(one))
-        for one in report.deciding
-        if _has_no_data(one) and one.above is None
+        passed_over_finding(_no_data_message(one)) for one in report.deciding if _has_no_data(one) and one.above is None
     ]
 
 
@@ -394,7 +216,7 @@ def _unused_limit_findings(report: GateReport) -> list[Finding]:
     if not report.judged or _covers_every_benchmark(report):
         return []
     names = {one.verdict.benchmark for one in report.judged} | _benchmarks_of_other_parts(report)
-    names |= {one.name for weighing in report.weighings for one in _failed_benchmarks(weighing)}
+    names |= {one.name for weighing in report.weighings for one in failed_benchmarks(weighing)}
     patterns = [(f"the limit {limit}", limit.benchmark) for limit in report.limits.limits if limit.benchmark]
     patterns += [(accepting.entry_text(entry), entry.benchmark) for entry in accepting.unexpired(report)]
     return [
