@@ -13,7 +13,8 @@ from pathlib import Path
 
 from steelyard.design.findings import COLD, not_measured_finding
 from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of
-from steelyard.design.judging.judgement import by_benchmark, judge_members
+from steelyard.design.judging.common import by_benchmark
+from steelyard.design.judging.judgement import judge_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding

@@ -100,8 +100,9 @@ def _check_extent(path: Path, record: Weighing | Run) -> None:
 
 def derive(record: Weighing | Run) -> Weighing | Run:
     """Return the record with verdicts or summaries derived anew; raises MeasurementError if its metric is undefined."""
-    from steelyard.design.judging.judgement import summaries, verdicts
+    from steelyard.design.judging.judgement import verdicts
     from steelyard.design.judging.suite_means import suite_means
+    from steelyard.design.judging.summaries import summaries
 
     if isinstance(record, Weighing):
         found = verdicts(record)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from steelyard.design.judging.growing import growing_finding
-from steelyard.design.judging.judgement import summaries, verdicts
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.judging.summaries import summaries
 from steelyard.design.timing.alone import RunMeasurement
 from steelyard.model.records import Run
 from tests.design.scripted import PLAIN, Machine, recorder, run_header, weigh

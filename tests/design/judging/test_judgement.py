@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.judging.judgement import summaries, verdicts
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.judging.summaries import summaries
 from steelyard.design.timing.alone import RunMeasurement
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.judging.judgement import summaries
+from steelyard.design.judging.summaries import summaries
 from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from tests.model.samples import row, run

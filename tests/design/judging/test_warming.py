@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.judging.judgement import summaries, verdicts
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.judging.summaries import summaries
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.alone import RunMeasurement

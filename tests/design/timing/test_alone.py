@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.judging.judgement import summaries
+from steelyard.design.judging.summaries import summaries
 from steelyard.design.runner.draws import draw_pair, round_order
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection

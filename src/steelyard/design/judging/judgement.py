@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import expm1, inf, isfinite
-from typing import Any, Literal, TypeVar
+from math import expm1, isfinite
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.design.counting.judgement import count_summary, count_verdicts, with_disagreements
+from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
 from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.judging.builds import one_build_finding
+from steelyard.design.judging.common import by_benchmark, common_fields, describe_side
 from steelyard.design.judging.controls import apply_controls
-from steelyard.design.judging.disturbers import disturbers
 from steelyard.design.judging.findings import (
     data_findings,
     medians_findings,
@@ -24,28 +22,22 @@ from steelyard.design.judging.findings import (
 )
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed_after_few_pairs, needed_to_decide, with_needed_seconds
-from steelyard.design.judging.pairs import MetricPairs, why_unknown
+from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.tandem_advice import try_tandem_finding
-from steelyard.design.judging.ticks import widen_by_ticks
 from steelyard.design.judging.unlike import unlike_findings
 from steelyard.design.judging.waits import waits_finding
-from steelyard.model.derived import Side, Summary, Verdict
+from steelyard.model.derived import Side, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.kept import Finding
-from steelyard.model.launches import DISTURBED_FROM, FloatArray, Launches
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, of_one_process, timed
-from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import DISTURBED, USED, WARM_UP
+from steelyard.model.records import Weighing
+from steelyard.model.rows import WARM_UP
 from steelyard.model.settings import Settings
 from steelyard.stats.family import changed_among, judge_family, sharing_now
-from steelyard.stats.level import level_interval
 from steelyard.stats.looks import Budgets
-from steelyard.stats.modes import modes
 from steelyard.stats.paired import Judgement, judge, resolution
 from steelyard.stats.signed_rank import estimate
-from steelyard.stats.summary import centre
-
-Record = TypeVar("Record", Weighing, Run)
 
 # A clock whose ticks may hide a change of this log-ratio says nothing, nor does an interval of hundreds of percent.
 BLINDING_LOG_RATIO = 0.5
@@ -223,7 +215,7 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
             *one_build_finding(record, pairs.benchmark, metric, judgement.verdict),
         ],
         layouts=layouts,
-        **_common_fields(record, pairs.benchmark),
+        **common_fields(record, pairs.benchmark),
     )
 
 
@@ -276,142 +268,10 @@ def _undecided_verdict(record: Weighing, pairs: MetricPairs, findings: list[Find
         looks=0,
         resolution=None,
         findings=findings,
-        **_common_fields(record, pairs.benchmark),
+        **common_fields(record, pairs.benchmark),
     )
 
 
 def _describe_sides(values: tuple[FloatArray, FloatArray], metric: str, settings: Settings) -> tuple[Side, Side]:
     sides = [describe_side(of_one_process(side, metric, settings.repeat)) for side in values]
     return sides[0], sides[1]
-
-
-def describe_side(values: FloatArray) -> Side:
-    """Describe one side's launches, in the metric's unit."""
-    described = centre(values)
-    return Side(median=described.median, spread=described.spread, launches=len(values))
-
-
-def _common_fields(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
-    """Return what verdicts say of a benchmark whatever the metric."""
-    launches = record.launches
-    judged = launches.of(benchmark, USED)
-    share = launches.waiting_share()[judged]
-    known = share[~np.isnan(share)]
-    fields: dict[str, Any] = {
-        "benchmark": record.benchmarks[benchmark].name,
-        "index": benchmark,
-        # Without the pause of a weighing that was interrupted and carried on.
-        "seconds": min(seconds_of(launches, launches.of(benchmark)), record.seconds or inf),
-        "disturbed": int((known > DISTURBED_FROM).sum()),
-        "worst_delay": float(known.max()) if len(known) else None,
-        "disturbers": disturbers(launches, benchmark, record.watch_of(benchmark)),
-        "switches_per_s": _switches_per_s(launches, judged & ~launches.in_tandem()),
-    }
-    if isinstance(record, Weighing):
-        fields["margin"] = record.settings.margin
-        fields["control"] = record.benchmarks[benchmark].control
-        fields["repeated"] = int(launches.of(benchmark, DISTURBED).sum()) // 2
-    return fields
-
-
-def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float | None:
-    """Return how often in a second another task was given the processor of these launches; None without any."""
-    seconds = float(launches.column("wall_ns")[chosen].sum()) / 1e9
-    switches = float(launches.column("involuntary_switches")[chosen].sum())
-    return switches / seconds if seconds > 0 and isfinite(switches) else None
-
-
-def seconds_of(launches: Launches, chosen: npt.NDArray[np.bool_] | list[int]) -> float:
-    """Return the elapsed seconds from the start of the first of these launches to the end of the last; 0 if none."""
-    spans = launches.spans_ns()[chosen]
-    return float(spans[:, 1].max() - spans[:, 0].min()) / 1e9 if len(spans) else 0.0
-
-
-def by_benchmark(record: Record) -> list[Record]:
-    """Return the record once per benchmark, with only its launches and counts, so that no other is searched."""
-    number = len(record.benchmarks)
-    counted = [None] * number if record.counting is None else record.counting.by_benchmark(number)
-    parts = zip(record.launches.by_benchmark(number), counted, strict=True)
-    return [record.model_copy(update={"launches": launches, "counting": counting}) for launches, counting in parts]
-
-
-def summaries(record: Run) -> list[Summary]:
-    """Return a run's benchmarks in its metrics; raises MeasurementError where the first metric is undefined.
-
-    A benchmark that was interrupted before it had a number is left out; so is an undefined one of a harness, or one
-    that the time was up before, if any other has a number.
-    """
-    found: list[Summary] = []
-    unknown: MeasurementError | None = None
-    for benchmark, (reason, view) in enumerate(zip(record.stop, by_benchmark(record), strict=True)):
-        if reason == "failed" or (reason == "interrupted" and _is_unmeasured(view, benchmark)):
-            continue
-        try:
-            found += _benchmark_summaries(view, benchmark)
-        except MeasurementError as error:
-            unknown = unknown or error
-            is_unreached = reason == "time" and _is_unmeasured(view, benchmark)
-            if record.settings.harness is None and not is_unreached:
-                raise
-    if unknown is not None and not found:
-        raise unknown
-    return with_corrected_fallbacks(record, found)
-
-
-def _is_unmeasured(record: Run, benchmark: int) -> bool:
-    """Whether a benchmark whose first metric is timed has no launch that is judged."""
-    if METRICS[record.settings.metrics[0]].counted:
-        return False
-    return not len(record.launches.judged(benchmark))
-
-
-def _benchmark_summaries(record: Run, benchmark: int) -> list[Summary]:
-    first, *others = record.settings.metrics
-    found = [_metric_summary(record, benchmark, first)]
-    for metric in others:
-        try:
-            found.append(_metric_summary(record, benchmark, metric))
-        except MeasurementError as error:
-            findings = [*found[0].findings, Finding(code="undefined", message=str(error))]
-            found[0] = found[0].model_copy(update={"findings": findings})
-    return found
-
-
-def _metric_summary(record: Run, benchmark: int, metric: str) -> Summary:
-    if METRICS[metric].counted:
-        return count_summary(record, benchmark, metric)
-    return _timed_summary(record, benchmark, metric)
-
-
-def _timed_summary(record: Run, benchmark: int, metric: str) -> Summary:
-    used = record.launches.judged(benchmark)
-    if not len(used):
-        raise MeasurementError("nothing was measured before the run stopped")
-    values, used_metric = record.launches.metric(metric)[used], metric
-    if metric == "active" and np.isnan(values).any():
-        values, used_metric = record.launches.metric("wall")[used], "wall"
-    if np.isnan(values).any():
-        raise MeasurementError(why_unknown(record.launches, metric))
-    values = of_one_process(values, used_metric, record.settings.repeat)
-    described, common = centre(values), _common_fields(record, benchmark)
-    return Summary(
-        metric=used_metric,
-        median=described.median,
-        spread=described.spread,
-        interval=widen_by_ticks(
-            level_interval(values, record.settings.alpha), record.launches, int(used[0]), used_metric, values
-        ),
-        lowest=float(values.min()),
-        highest=float(values.max()),
-        modes=modes(values),
-        launches=len(values),
-        quality=_quality(described.spread, common["worst_delay"]),
-        findings=data_findings(record, benchmark, metric, used_metric, None),
-        **common,
-    )
-
-
-def _quality(spread: float, worst_delay: float | None) -> Literal["quiet", "noisy", "disturbed"]:
-    if worst_delay is not None and worst_delay > 0.1:
-        return "disturbed"
-    return "noisy" if spread > 0.02 else "quiet"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.design.judging.budgets import budgets_of, count_elsewhere
+from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.controls import leaves_open
-from steelyard.design.judging.judgement import by_benchmark, judge_members, look_at
+from steelyard.design.judging.judgement import judge_members, look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.kept_rows import KeptRows

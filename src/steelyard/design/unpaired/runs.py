@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from steelyard.design.findings import coarse_clock_finding, some_names
-from steelyard.design.judging.judgement import by_benchmark, describe_side, seconds_of
+from steelyard.design.judging.common import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import Change, mean_of
 from steelyard.design.judging.ticks import hidden_by_clock
