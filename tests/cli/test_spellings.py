@@ -261,6 +261,31 @@ def test_names_that_do_not_fit(asked: CommandLine, words: tuple[str, ...], says:
     assert says in asked.refused("compare", "true", "echo", *words)
 
 
+@pytest.mark.parametrize(
+    ("words", "quotes", "otherwise"),
+    [
+        ("run python3 -c code", "give the command in quotes: steelyard run 'python3 -c code'", "write --cleanup"),
+        (
+            "compare python3 -m a python3 -m b",
+            "give each command in quotes: ",
+            "a weighing ends when its answer stands",
+        ),
+        ("count sort -w", "give the command in quotes: steelyard count 'sort -w'", "first counts that differ"),
+    ],
+)
+def test_a_flag_right_behind_a_program_may_be_its_own(
+    asked: CommandLine, words: str, quotes: str, otherwise: str
+) -> None:
+    refused = asked.refused(*words.split())
+    assert f" here: if it is your command's, {quotes}" in refused
+    assert f"; if not, {otherwise}" in refused
+
+
+@pytest.mark.parametrize("words", ["compare ./a ./b -m 5", "count true -w 3", "compare -c true ./a"])
+def test_a_flag_in_another_place_is_taken_for_the_tool_s(asked: CommandLine, words: str) -> None:
+    assert "if it is your command's" not in asked.refused(*words.split())
+
+
 @pytest.mark.parametrize("command", ["run", "count"])
 def test_a_flag_of_a_command_without_its_quotes_is_no_name(
     asked: CommandLine, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

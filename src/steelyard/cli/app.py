@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from steelyard.cli.command import world_of
 from steelyard.cli.help import Command, Group
-from steelyard.cli.quotes import is_runnable, quotes_needed
+from steelyard.cli.quotes import is_runnable, quotes_needed, splits_command
 from steelyard.cli.say import say
 from steelyard.cli.spellings import advice_for
 from steelyard.cli.wrong_usage import in_our_words
@@ -143,13 +143,14 @@ def _owner_of(option: str) -> str | None:
 
 def _usage_sentence(error: Exception, arguments: Sequence[str]) -> str:
     option, name = str(getattr(error, "option_name", "")), next(iter(arguments), None)
-    if advice := advice_for(option, name):
+    context = getattr(error, "ctx", None)
+    quotes = quotes_needed(context, arguments)
+    if advice := advice_for(option, name, quotes if splits_command(option, arguments) else None):
         return advice
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
-    context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "steelyard"
     is_cut = message.startswith(("no such option", "there are too many words"))
-    quotes = quotes_needed(context, arguments) if is_cut else None
+    quotes = quotes if is_cut else None
     if is_cut and option in _VERSION_OPTIONS:
         return "; ".join(filter(None, [f"{option} is of the tool itself: steelyard {option}", quotes]))
     way_out = quotes or f"see {command} --help"

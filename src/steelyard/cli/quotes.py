@@ -34,6 +34,15 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     return in_quotes(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
 
 
+def splits_command(option: str, arguments: Sequence[str]) -> bool:
+    """Return whether a short option seems to be one of the command that it follows: `steelyard run sort -m file`.
+
+    Behind two words, which may be commands, or with a number, it is rather meant for the tool.
+    """
+    _, program, third, fourth = [*arguments, "", "", "", ""][:4]
+    return third == option and not (option.startswith("--") or program.startswith("-") or fourth.isdigit())
+
+
 def is_runnable(word: str) -> bool:
     """Return whether a word that is no subcommand is a command to measure, as other tools take it."""
     return " " in word or "/" in word or os.path.isfile(word) or shutil.which(word) is not None  # noqa: PTH113

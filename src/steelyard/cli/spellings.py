@@ -122,14 +122,19 @@ def normalised(words: Sequence[str], options: Collection[str]) -> list[str]:
     return [*result, *remaining]
 
 
-def advice_for(option: str, command: str | None) -> str | None:
-    """Return what to do instead of giving a `command` an option of another tool; None if no tool has it."""
-    if advice := _ADVICE_BY_COMMAND.get(command or "", {}).get(option):
-        return f"there is no {option} here: {advice}"
-    if option in _LONG_ONLY:
-        return f"there is no {option} here: write {_LONG_ONLY[option]}, or give each command in quotes"
-    name = _LONG_FORMS.get(option, option)
-    return f"there is no {option} here: {_ADVICE[name]}" if name in _ADVICE else None
+def advice_for(option: str, command: str | None, quotes: str | None) -> str | None:
+    """Return what to do instead of giving a `command` an option of another tool; None if no tool has it.
+
+    `quotes` says how to quote the program to measure, if it seems to be an option of that.
+    """
+    advice = _ADVICE_BY_COMMAND.get(command or "", {}).get(option) or _ADVICE.get(_LONG_FORMS.get(option, option))
+    if advice is None and option in _LONG_ONLY:
+        advice = f"write {_LONG_ONLY[option]}" + ("" if quotes else ", or give each command in quotes")
+    if advice is None:
+        return None
+    if quotes:
+        return f"there is no {option} here: if it is your command's, {quotes}; if not, {advice}"
+    return f"there is no {option} here: {advice}"
 
 
 def _normalised_word(word: str, options: Collection[str]) -> str:
