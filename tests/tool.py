@@ -153,8 +153,8 @@ class Tool(InFolder):
 import os
 from steelyard.cli import main
 
-go_on = main._status
-main._status = lambda: go_on() if os.write(1, b".") else 0
+go_on = main._run_to_status
+main._run_to_status = lambda: go_on() if os.write(1, b".") else 0
 main.main()
 """
         with subprocess.Popen(

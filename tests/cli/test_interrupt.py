@@ -232,7 +232,7 @@ def test_an_interrupt_before_the_verdict_was_shown_names_the_record(tool: Tool) 
 import signal
 from steelyard.cli import main, outcome
 
-outcome._report = lambda *_, **options: signal.raise_signal(signal.SIGINT)
+outcome._print_report = lambda *_, **options: signal.raise_signal(signal.SIGINT)
 main.main()
 """
     words = [sys.executable, "-c", program, "run", "true", "--launches", "3"]

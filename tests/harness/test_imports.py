@@ -22,7 +22,7 @@ FLOORS = (
     "entry bodies",
     "find response",
     "suite several",
-    "driven interactive pytest_run",
+    "protocol interactive pytest_run",
     "pytest_plugin __main__",
 )
 

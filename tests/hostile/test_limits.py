@@ -28,7 +28,8 @@ def test_too_little_memory(tool: Tool, limit: str) -> None:
 @pytest.mark.real
 def test_who_ends_the_process_does_not_choose_its_status() -> None:
     program = (
-        "import ctypes; from steelyard.cli import main; main._status = lambda: ctypes.CDLL(None).exit(1); main.main()"
+        "import ctypes; from steelyard.cli import main; main._run_to_status = lambda: ctypes.CDLL(None).exit(1); "
+        "main.main()"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 3
 
