@@ -51,22 +51,30 @@ def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject],
 
 
 def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings) -> bool:
-    """Return whether all sides are one build, or their programs differ only in the paths that they were built at."""
+    """Return whether all sides have the same files, or programs that differ only in the paths they were built at."""
+    if _is_one_build(sides):
+        return True
+    programs = [_program_digest(side, subject) for side, subject in zip(sides, subjects, strict=True)]
+    if None not in programs and len(set(programs)) > 1:
+        return False  # before git is asked for files: a bisection has many such pairs
     if same_files(sides, subjects) is not None:
         return True
+    if None in programs:
+        return False
     if any(settings.hooks().values()) or any(
         name in (*settings.environment, *settings.variables) for name in _LOADER_VARIABLES
     ):
         return False
     if any(subject.shell or any("{" in word for word in subject.argv) for subject in subjects):
         return False  # parameters may name files
-    programs = [_program_digest(side, subject) for side, subject in zip(sides, subjects, strict=True)]
-    if None in programs or len(set(programs)) > 1:
-        return False
     return all(
         _have_same_inputs(one, other) and _differ_only_in_unread_files(one[0], other[0])
         for one, other in pairwise(zip(sides, subjects, strict=True))
     )
+
+
+def _is_one_build(sides: Sequence[Built]) -> bool:
+    return len({side.top for side in sides}) == 1
 
 
 def same_files(sides: Sequence[Built], subjects: Sequence[Subject]) -> str | None:
@@ -74,7 +82,7 @@ def same_files(sides: Sequence[Built], subjects: Sequence[Subject]) -> str | Non
 
     They may differ in the project's file, as no program reads it; a command that names it does.
     """
-    if len({side.top for side in sides}) == 1:
+    if _is_one_build(sides):
         return "have the same files"
     if any(OWN in word for subject in subjects for word in subject.argv):
         return None
