@@ -123,6 +123,23 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     assert budgets.budget_of_all([], record) == []
 
 
+def test_what_seems_changed_has_its_own_budget_where_the_others_need_far_more() -> None:
+    record = weighing(benchmarks=("a", "b", "c"), stop="time", settings=SETTINGS)
+    changed = UNDECIDED.model_copy(update={"change": 0.3, "pairs_needed": 90, "seconds_needed": 5.0})
+    another = changed.model_copy(update={"index": 1, "seconds_needed": 4.0})
+    long = UNDECIDED.model_copy(update={"index": 2, "change": 0.001, "pairs_needed": 400, "seconds_needed": 10.0})
+    both, other = budgets.budget_of_all([changed, another, long], record)
+    assert (
+        both == "2 that seem changed: time ran out; about 90 pairs, 5 s, would decide; with some to spare: --max-time 7"
+    )
+    assert other.startswith("1 of them: time ran out; about 400 pairs, 10 s,")
+    alone, _ = budgets.budget_of_all([changed, long], record)
+    assert alone.startswith("1 that seems changed: ")
+    not_far = long.model_copy(update={"seconds_needed": 9.9})
+    (all_of,) = budgets.budget_of_all([changed, not_far], record)
+    assert all_of.startswith("time ran out; about 400 pairs, 9.9 s,")
+
+
 def test_what_one_of_several_has_a_note_of_is_not_said_of_all() -> None:
     """A note on a clock's ticks that hide a change, or on pairing: the others have other ways to a verdict."""
     record = weighing(benchmarks=("a", "b", "c"), stop="time", settings=SETTINGS)

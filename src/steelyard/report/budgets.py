@@ -61,22 +61,53 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, is_o
 
 
 def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
-    """Say once what would decide all undecided verdicts: the largest budget that any needs, or what else helps."""
+    """Say once what would decide all undecided verdicts: the largest budget that any needs, or what else helps.
+
+    Where those that seem changed need far less than the others, each of the two kinds has its own budget.
+    """
     reachable = [verdict for verdict in verdicts if _is_in_reach(verdict)]
     unreachable = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
-    others = [verdict for verdict in unreachable if not is_too_coarse(verdict)]
-    too_coarse = [verdict for verdict in unreachable if is_too_coarse(verdict)]
-    groups: list[tuple[list[Verdict], Verdict]] = []
-    if reachable:
-        groups.append((reachable, max(reachable, key=lambda verdict: verdict.seconds_needed or 0.0)))
+    changed, others = _changed_and_others(reachable, record.settings)
+    groups = [
+        (f"{len(changed)} that {'seems' if len(changed) == 1 else 'seem'} changed: ", changed, _seconds_needed),
+        (f"{len(others)} of them: ", others, _seconds_needed),
+    ]
     groups += [
-        (group, max(group, key=lambda verdict: verdict.margin_needed or 0.0)) for group in (others, too_coarse) if group
+        (f"{len(group)} of them: ", group, _margin_needed)
+        for group in (
+            [verdict for verdict in unreachable if not is_too_coarse(verdict)],
+            [verdict for verdict in unreachable if is_too_coarse(verdict)],
+        )
     ]
-    return [
-        ("" if len(group) == len(verdicts) else f"{len(group)} of them: ")
-        + budget(_speaking_for_all(hardest, group), record.settings, record.stop[hardest.index], bool(record.parts))
-        for group, hardest in groups
-    ]
+    answers = []
+    for which, group, need in groups:
+        if group:
+            hardest = max(group, key=need)
+            speaker = _speaking_for_all(hardest, group)
+            what = budget(speaker, record.settings, record.stop[hardest.index], bool(record.parts))
+            answers.append(what if len(group) == len(verdicts) else f"{which}{what}")
+    return answers
+
+
+def _changed_and_others(verdicts: list[Verdict], settings: Settings) -> tuple[list[Verdict], list[Verdict]]:
+    """Split off those that seem changed, if the others need far more time; else return all as the others."""
+    changed = [verdict for verdict in verdicts if abs(verdict.change or 0.0) > margin_of(verdict, settings)]
+    others = [verdict for verdict in verdicts if verdict not in changed]
+    if (
+        changed
+        and others
+        and _FAR_FEWER_FACTOR * max(map(_seconds_needed, changed)) <= max(map(_seconds_needed, others))
+    ):
+        return changed, others
+    return [], verdicts
+
+
+def _seconds_needed(verdict: Verdict) -> float:
+    return verdict.seconds_needed or 0.0
+
+
+def _margin_needed(verdict: Verdict) -> float:
+    return verdict.margin_needed or 0.0
 
 
 def _speaking_for_all(speaker: Verdict, verdicts: list[Verdict]) -> Verdict:
@@ -95,7 +126,7 @@ def option_to_continue(verdicts: list[Verdict], record: Weighing) -> str | None:
     if settings.pairs is not None:
         pairs = max(RESERVE_FACTOR * (verdict.pairs_needed or 0) - verdict.pairs for verdict in open_verdicts)
         return f"--pairs {_rounded_up(pairs)}"
-    seconds = max(RESERVE_FACTOR * (verdict.seconds_needed or 0.0) - record.seconds for verdict in open_verdicts)
+    seconds = max(RESERVE_FACTOR * _seconds_needed(verdict) - record.seconds for verdict in open_verdicts)
     return f"--max-time {_rounded_up(seconds)}"
 
 
@@ -103,7 +134,7 @@ def _is_in_reach(verdict: Verdict) -> bool:
     """Return whether a number of pairs that somebody would wait for decides the verdict."""
     if verdict.pairs_needed is None or is_withheld(verdict):
         return False
-    return (verdict.seconds_needed or 0.0) <= _LONGEST_SENSIBLE_S
+    return _seconds_needed(verdict) <= _LONGEST_SENSIBLE_S
 
 
 def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool) -> str:

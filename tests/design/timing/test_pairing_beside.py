@@ -249,7 +249,10 @@ def test_what_fails_in_tandem_is_weighed_one_after_the_other(turning: Machine) -
 def chosen(
     way: Literal["tandem", "auto"], seed: int, swapped: list[bool], *, short_turns: bool
 ) -> list[tuple[bool, str, list[int]]]:
-    """Return what is chosen pair by pair on a noisy machine; the two sides of `swapped` pairs exchange their times."""
+    """Return what is chosen pair by pair on a noisy machine where each launch of a `swapped` pair is the other side's.
+
+    What runs second takes longer.
+    """
     settings = Settings(seed=seed, margin=0.005, alpha=0.01, metrics=["active"], pairing=way, warm_up=1)
     offers = {"short_turns": short_turns}
     pairing, random = Pairing(settings, offers), np.random.default_rng(seed)
@@ -257,13 +260,13 @@ def chosen(
     for number, swap in enumerate(swapped):
         newest = answers[-1]
         places = draw_places(seed, 0, number, newest.role if number else "warm-up", tandem=newest.tandem)
-        ms = 40 * np.exp(random.normal(0, random.choice([0.003, 0.03]) / (5 if newest.tandem else 1), 2))
+        ms = 40 * np.exp(random.normal((0, 0.01), random.choice([0.003, 0.03]) / (5 if newest.tandem else 1)))
         idle_ms = random.choice([0, 0, 0, 20], 2) if number < 12 else [0, 0]
         rows = [
-            LaunchRow._make((*place, *numbers(measured(ms[at] + idle_ms[at], cpu_ns=round(ms[at] * 1e6))), 0, (), ()))
-            for place in places
-            for at in [place.side ^ swap]
+            LaunchRow._make((*place, *numbers(measured(one_ms + idle, cpu_ns=round(one_ms * 1e6))), 0, (), ()))
+            for place, one_ms, idle in zip(places, ms, idle_ms, strict=True)
         ]
+        rows = [row._replace(side=row.side ^ swap) for row in rows]
         pairs.append((rows[0], rows[1]))
         pairing.note(pairs[-1])
         answers.append(pairing.choose())

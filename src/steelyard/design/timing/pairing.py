@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import expm1, isfinite, log1p, sqrt
+from statistics import median_low
 
 import numpy as np
 
@@ -244,7 +245,7 @@ class Pairing:
         # The longer wait of each pair: which side's it is must not count, and of two in each other's way either may
         # wait.
         waiting = [max(map(_waiting_share, pair)) for pair in pairs]
-        if len(pairs) > 1 and np.median(waiting) > MOST_WAITING:
+        if len(pairs) > 1 and median_low(waiting) > MOST_WAITING:
             return "it waits for something else than a processor"
         return None
 
@@ -331,12 +332,20 @@ class Pairing:
         return float(np.median(levels[0]) - np.median(levels[1])), 2 * error
 
     def _note_size(self, pair: Pair) -> float:
-        """Note a pair's log-ratio; return its size without the effect of its order, as earlier pairs tell that."""
+        """Note a pair's log-ratio; return its size without the effect of its order, as earlier pairs tell that.
+
+        The log-ratios are noted as if the sides had taken turns in being first, so that the coins which decided that do
+        not count.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             baseline, candidate = map(np.log, self._values([pair]))
             difference = float((candidate - baseline)[0])
-        self._differences.append(difference if isfinite(difference) else 0.0)  # without a ratio there is no verdict
-        self._orders.append(min(pair, key=lambda row: row.side).order)
+        if not isfinite(difference):
+            difference = 0.0  # without a ratio there is no verdict
+        order, turn = min(pair, key=lambda row: row.side).order, len(self._orders) % 2
+        is_mirrored = order % 2 != turn
+        self._differences.append(-difference if is_mirrored else difference)
+        self._orders.append(order ^ is_mirrored)
         effects = effects_of_order(np.array(self._differences), np.array(self._orders, dtype=np.int64))
         return abs(self._differences[-1] - float(effects[-1]))
 
