@@ -124,7 +124,7 @@ def test_which_of_two_that_are_in_each_others_way_has_to_wait_does_not_matter(ma
 
 
 def test_a_first_pair_that_waits_for_cold_files_does_not_decide(machine: Machine) -> None:
-    machine.at = dict.fromkeys((1, 2), {"cpu_ns": 20_000_000, "user_ns": 20_000_000})
+    machine.at = {number: {"cpu_ns": 20_000_000, "user_ns": 20_000_000} for number in (1, 2)}
     record = machine.weighed("--pairing", "tandem", "--pairs", "20", "--margin", "0.001%")
     assert ways(record) == {ALONE: 0, BESIDE: 40}
 
