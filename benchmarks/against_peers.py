@@ -95,7 +95,7 @@ class Bench:
 
 
 def main(words: argparse.Namespace) -> None:
-    """Go through each load, change and tool in rounds, and print the table so far after every round."""
+    """Go through each load, change and tool in rounds, and print the table so far after each load."""
     loads = LOADS if words.load == "both" else (words.load,)
     with tempfile.TemporaryDirectory() as name, stoppable():
         bench = _prepare(Path(name), words)
@@ -110,7 +110,7 @@ def main(words: argparse.Namespace) -> None:
                     for change in random.sample(CHANGES, len(CHANGES)):
                         for judge, word, seconds in _weigh(bench, change, with_pyperf=with_pyperf):
                             cells.setdefault((load, change, judge), Cell()).add(word, seconds)
-            print(report(cells) + "\n", flush=True)
+                print(report(cells) + "\n", flush=True)
 
 
 def takes_part(number: int, rounds: int, wanted: int) -> bool:
