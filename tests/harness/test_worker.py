@@ -96,7 +96,7 @@ def test_other_threads_leave_the_numbers_out() -> None:
 
 def test_threads_that_are_still_at_their_start_are_waited_for() -> None:
     """For example those of numpy's OpenBLAS, which are not part of what is measured."""
-    starting = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 40_000))
+    starting = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 20_000))
     starting.start()
     sample = samples_of(work(lambda: sum(range(50_000))), 10, 1)[0]
     starting.join()
