@@ -61,6 +61,12 @@ def test_every_verdict_and_figure_is_told_without_scripts(suite: str) -> None:
         assert text.count(name) >= 2
 
 
+def test_the_evidence_of_a_single_verdict_is_told_once(tmp_path: Path) -> None:
+    text = told(pages.page([kept(tmp_path, records.weighing())]))
+    for evidence in ("31 pairs in", "leans towards slower", "would decide"):
+        assert text.count(evidence) == 1
+
+
 def test_each_row_has_what_stands_behind_it(suite: str) -> None:
     reader = pages.read(suite)
     ids = {value for _, name, value in reader.attributes if name == "id"}

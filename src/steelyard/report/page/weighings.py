@@ -39,7 +39,7 @@ def weighing_part(
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scales = judged.scales_of(verdicts, record.settings.margin, key)
-    row_builder = _RowBuilder(record, scales, room, len(metrics) > 1)
+    row_builder = _RowBuilder(record, scales, room, len(metrics) > 1, _only_deciding(verdicts))
     rows = [row_builder.row(verdict, look_back) for verdict, look_back in zip(verdicts, look_backs, strict=True)]
     word, headline = _headline(record, verdicts, running=running)
     return Part(
@@ -85,15 +85,9 @@ def _summary_lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bo
     has_results = bool(verdicts) or "failed" not in record.stop
     if has_results and (stopped := sentences.stopped(record.stop, running=running)):
         lines.append(sentence(stopped))
-    deciding = deciding_of(members)
-    if len(deciding) == 1:
-        reason = record.stop[deciding[0].index]
-        lines_of_one = [
-            sentences.evidence(deciding[0], record.settings),
-            *sentences.explanation(deciding[0], record.settings, reason),
-        ]
-        lines += [sentence(line) for line in lines_of_one]
-    elif undecided := [verdict for verdict in deciding if verdict.verdict == "undecided"]:
+    if (only := _only_deciding(verdicts)) is not None:
+        lines += [sentence(line) for line in _evidence_lines(only, record)]
+    elif undecided := [verdict for verdict in deciding_of(members) if verdict.verdict == "undecided"]:
         lines += [sentence(line) for line in budgets.budget_of_all(undecided, record)]
     lines += [sentence(line) for line in suite_mean.of_each_metric(record)]
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
@@ -102,6 +96,19 @@ def _summary_lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bo
     if part_of := sentences.part(record):
         lines.append(sentence(f"part {part_of}"))
     return lines
+
+
+def _only_deciding(verdicts: Sequence[Verdict]) -> Verdict | None:
+    """Return the verdict that decides alone, whose evidence is summed up above the table; None if there are several."""
+    deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+    return deciding[0] if len(deciding) == 1 else None
+
+
+def _evidence_lines(verdict: Verdict, record: Weighing) -> list[str]:
+    return [
+        sentences.evidence(verdict, record.settings),
+        *sentences.explanation(verdict, record.settings, record.stop[verdict.index]),
+    ]
 
 
 def _ranking_tables(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
@@ -137,6 +144,8 @@ class _RowBuilder:
     scales: judged.Scales
     room: budget.Budget
     several_metrics: bool
+    summed_up: Verdict | None
+    """The verdict whose evidence stands above the table already."""
     described: set[int] = field(default_factory=set)
     """The benchmarks that have a row already; whatever is said once per benchmark is said there."""
 
@@ -163,12 +172,11 @@ class _RowBuilder:
         )
 
     def _detail(self, verdict: Verdict, look_back: LookBack | None) -> Detail:
-        record, reason = self.record, self.record.stop[verdict.index]
+        record = self.record
         lines = [
-            sentences.evidence(verdict, record.settings),
-            *([] if sentences.has_no_alarm(verdict) else sentences.explanation(verdict, record.settings, reason)),
-            *([resolution] if (resolution := sentences.resolution(verdict)) else []),
-            *_noise_lines(verdict),
+            *([] if verdict is self.summed_up else _verdict_lines(verdict, record)),
+            *([sentence(resolution)] if (resolution := sentences.resolution(verdict)) else []),
+            *map(sentence, _noise_lines(verdict)),
         ]
         figures_made: list[Figure | None] = []
         tables: list[Markup] = []
@@ -181,14 +189,13 @@ class _RowBuilder:
         if verdict.index not in self.described:
             self.described.add(verdict.index)
             tables += measured.heap_table(record, verdict.index)
-        return Detail(
-            [
-                judged.coloured_verdict(sentences.NO_ALARM if sentences.has_no_alarm(verdict) else verdict.verdict),
-                *map(sentence, lines),
-            ],
-            existing_figures(figures_made),
-            tables,
-        )
+        return Detail(lines, existing_figures(figures_made), tables)
+
+
+def _verdict_lines(verdict: Verdict, record: Weighing) -> list[Content]:
+    if sentences.has_no_alarm(verdict):
+        return [judged.coloured_verdict(sentences.NO_ALARM), sentence(sentences.evidence(verdict, record.settings))]
+    return [judged.coloured_verdict(verdict.verdict), *map(sentence, _evidence_lines(verdict, record))]
 
 
 def _noise_lines(verdict: Verdict) -> list[str]:
