@@ -187,7 +187,8 @@ def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
         else:
             continue
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
-    return explained if is_alone else [*explained, *budgets.budget_of_all(undecided, record)]
+    deciders = [] if is_alone else budgets.budget_of_all(undecided, record)
+    return [*explained, *(f"undecided: {decider}" for decider in deciders)]
 
 
 def _margins(record: Weighing) -> list[str]:

@@ -202,11 +202,23 @@ def _full_width_positions(drawn: Sequence[Figure]) -> set[int]:
 
 
 def _headline(part: Part) -> Content:
-    """Return the part's headline, the verdicts in it marked up as verdicts."""
-    words = re.split(r"\b(slower|faster|same|undecided)\b", part.headline) if part.verdict else [part.headline]
+    """Return the part's headline, the verdicts in it marked up as verdicts, each on one line with its count."""
+    if not part.verdict:
+        return elements.sentence_markup(part.headline)
+    text, *counted = re.split(r"\b((?:[\d,]+ )?)(slower|faster|same|undecided)\b", part.headline)
     return joined(
-        element("span", word, class_=f"v {word}") if place % 2 else elements.sentence_markup(word)
-        for place, word in enumerate(words)
+        [
+            elements.sentence_markup(text),
+            *(
+                joined(
+                    [
+                        element("span", count, element("span", verdict, class_=f"v {verdict}"), class_="counted"),
+                        elements.sentence_markup(text_after),
+                    ]
+                )
+                for count, verdict, text_after in zip(counted[::3], counted[1::3], counted[2::3], strict=True)
+            ),
+        ]
     )
 
 

@@ -88,7 +88,7 @@ def _summary_lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bo
     if (only := _only_deciding(verdicts)) is not None:
         lines += [sentence(line) for line in _evidence_lines(only, record)]
     elif undecided := [verdict for verdict in deciding_of(members) if verdict.verdict == "undecided"]:
-        lines += [sentence(line) for line in budgets.budget_of_all(undecided, record)]
+        lines += [sentence(f"undecided: {line}") for line in budgets.budget_of_all(undecided, record)]
     lines += [sentence(line) for line in suite_mean.of_each_metric(record)]
     lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
     if built := sentences.built(record):
