@@ -24,9 +24,11 @@ WRITTEN = """window.written = new Map();
 
 
 def resize(page: Page, width: int, height: int) -> None:
-    """Resize the window, and wait for a frame of that size, which takes a while on a busy machine."""
+    """Resize the window, and wait until the page was drawn in that size, which takes a while on a busy machine."""
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_function("width => innerWidth === width", arg=width)
+    # Charts are told of their new size at the end of a frame.
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))")
 
 
 def show(page: Page, address: str) -> None:
