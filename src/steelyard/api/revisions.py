@@ -143,8 +143,9 @@ def _built_revisions(
     *commands: str,
 ) -> Iterator[Sequence[Builds]]:
     """Build each of these revisions by its own recipe."""
-    from steelyard.subjects.revisions.builds import Job, built
+    from steelyard.subjects.revisions.builds import built
     from steelyard.subjects.revisions.cache import Cache
+    from steelyard.subjects.revisions.recipe import Job
     from steelyard.subjects.revisions.sides import check_relative
 
     for command in commands:

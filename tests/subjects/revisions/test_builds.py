@@ -14,11 +14,11 @@ import pytest
 
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from steelyard.model.progress import Progress
-from steelyard.subjects.revisions.builds import Built, Job, built
+from steelyard.subjects.revisions.builds import Built, built
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.checkout import NotBuiltError
 from steelyard.subjects.revisions.git import repository_of
-from steelyard.subjects.revisions.recipe import Recipe
+from steelyard.subjects.revisions.recipe import Job, Recipe
 from steelyard.subjects.revisions.revision import resolve_sides
 from steelyard.subjects.revisions.toolchain import fingerprint
 from tests.repositories import BUILD, Repo, script
