@@ -93,6 +93,7 @@ def test_each_side_is_built_from_its_own_files(build: Builder) -> None:
         assert [(side.folder / "program").read_text() for side in sides] == [script("old"), script("new")]
         assert len({len(str(side.folder)) for side in sides}) == 1
         assert build.made() == [side.revision.label for side in sides]
+        assert all(side.tracked() is side.tracked() is not None for side in sides)  # git is asked once
     said = [one.allowance for one in build.seen if one.allowance]
     assert said == [f"building {side.revision.label}: {COUNTED}" for side in sides]
     assert build.repo.contents() == before

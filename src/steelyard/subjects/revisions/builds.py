@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError, UsageError
@@ -166,7 +166,7 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
         notes,
         (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
         targets,
-        partial(_tracked_files, maker.repository.git.within(entry.files)),
+        lru_cache(partial(_tracked_files, maker.repository.git.within(entry.files))),
     )
 
 

@@ -42,7 +42,7 @@ class Recipe:
     targets: tuple[TargetBuild, ...] | None = None
     """What is built after that for single targets, of those that are weighed; None if no target has a build of its own.
 
-    They are independent of each other: a kept build of more targets has_targets for fewer.
+    They are independent of each other: a kept build of more targets serves for fewer.
     """
 
     @property
