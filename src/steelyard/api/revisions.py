@@ -78,7 +78,7 @@ def weighing_of_revisions(
 @contextmanager
 def run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
-    from steelyard.design.findings import shared_findings
+    from steelyard.design.revision_findings import shared_findings
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.revision import resolve_alone
@@ -190,7 +190,7 @@ def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
     """Return the findings about the sides that the user should know before they are weighed."""
-    from steelyard.design.findings import identical_finding, shared_findings
+    from steelyard.design.revision_findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, same_files
 
     first_builds = [builds[0] for builds in sides]
@@ -203,7 +203,7 @@ def findings_of(
 
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:
     """Return the findings about files that are in a checkout, or are missing from it."""
-    from steelyard.design.findings import built_files_finding
+    from steelyard.design.revision_findings import built_files_finding
     from steelyard.model.kept import Finding
 
     first_builds = [builds[0] for builds in sides]

@@ -8,9 +8,9 @@ from math import log1p
 from shlex import quote
 
 from steelyard.design.bisection.builds import Builds
-from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
+from steelyard.design.revision_findings import shared_findings
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.session import measure
 from steelyard.design.stderr_notes import failure_of_baseline_alone
