@@ -70,8 +70,10 @@ def adjacent_finding(why: str, remedy: str | None) -> Finding:
     return Finding(code="adjacent", message=message, remedy=remedy)
 
 
-def merge_equal_findings(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
-    """Return each of the findings once, with the names of all benchmarks that it is about."""
+def findings_by_name(found: Sequence[tuple[str, Finding]], benchmarks: Sequence[Benchmark]) -> list[Finding]:
+    """Return the findings on `benchmarks`; if these are several, each once, with the names of all that it is about."""
+    if sum(not one.control for one in benchmarks) < 2:
+        return [finding for _, finding in found]
     names: dict[Finding, list[str]] = {}
     for name, finding in found:
         names.setdefault(finding, []).append(name)
