@@ -131,26 +131,6 @@ def longer_budget_finding(settings: Settings) -> list[Finding]:
     ]
 
 
-def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Return a finding on benchmarks whose sides process different amounts: their times are of different work."""
-    differing = [
-        (one, processed) for one in benchmarks for processed in one.processed if processed.candidate is not None
-    ]
-    if not differing:
-        return []
-    names = some_names([*dict.fromkeys(one.name for one, _ in differing)])
-    first = differing[0][1]
-    message = (
-        f"the candidate processes another amount than the baseline, {first.candidate:,.6g} {first.unit} against "
-        f"{first.amount:,.6g} an iteration: {names}"
-    )
-    return [
-        Finding(
-            code="other-work", message=message, remedy="the change of the time is then also one of the amount of work"
-        )
-    ]
-
-
 def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
     """Return a finding that names the benchmarks that are not timed by their harness, if there are any."""
     names = [one.name for one in benchmarks if one.clock == "process"]
