@@ -35,8 +35,7 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
         return record
     starts = [shell_start_ns(runner.run(targets.empty_shell)) / 1e9 for _ in range(_SHELL_STARTS)]
     is_needed = all(needs_shell(subject.command) for subject in record.subjects)
-    found = _shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))
-    return record.model_copy(update={"findings": [*record.findings, found]})
+    return record.with_findings([_shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))])
 
 
 def shell_start_ns(started: Measured) -> int:

@@ -114,8 +114,7 @@ def resume(
             if record.settings.setup:
                 found = _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
-                new = [finding for finding in found if finding not in record.findings]
-                record = record.model_copy(update={"findings": [*record.findings, *new]})
+                record = record.with_findings([finding for finding in found if finding not in record.findings])
             return _measure_record(record, session, resumed_journal=journal)
 
 
@@ -338,7 +337,7 @@ def _clean_up(
         findings = [Finding(code="failed", message=str(failure))]
         if "interrupted" not in record.stop:
             error = error or failure
-    return record.model_copy(update={"findings": [*record.findings, *findings]}), error
+    return record.with_findings(findings), error
 
 
 def _as_interrupted(record: Weighing | Run, header: Weighing | Run) -> Weighing | Run:

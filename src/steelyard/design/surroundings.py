@@ -24,8 +24,8 @@ def with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighin
     if isolated is None:
         return record
     facts = isolated.facts()
-    before = [finding for finding in record.findings if finding.code not in (_ISOLATED, _NOT_ISOLATED)]
-    return record.model_copy(update={"isolation": facts, "findings": [*before, *_isolation_findings(facts)]})
+    with_facts = record.model_copy(update={"isolation": facts})
+    return with_facts.with_findings(_isolation_findings(facts), replacing=(_ISOLATED, _NOT_ISOLATED))
 
 
 def _isolation_findings(isolation: Isolation) -> list[Finding]:
@@ -54,10 +54,7 @@ def with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
     If it was carried on, the latest; what was tuned for its first launches alone stays named.
     """
     found = _tuned_finding(world.tuner().in_force())
-    if not found:
-        return record
-    before = [finding for finding in record.findings if finding.code != _TUNED]
-    return record.model_copy(update={"findings": [*before, *found]})
+    return record.with_findings(found, replacing=(_TUNED,)) if found else record
 
 
 def _tuned_finding(changes: Sequence[Change]) -> list[Finding]:

@@ -107,7 +107,7 @@ class Planner:
         )
         names = [one.name for one in chosen]
         finding = new_suite_finding(subjects[0].name, subjects[1].name, names, selection.not_in_baseline)
-        return self.record.model_copy(update={"findings": [*self.record.findings, finding]})
+        return self.record.with_findings([finding])
 
     def _choose(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
         """Return the benchmarks that were asked for, and the settings, with the part of the suite that they are."""
