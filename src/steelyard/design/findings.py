@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.machine.pressure import STEP_S
 from steelyard.model.kept import NEW_SUITE, Finding
+from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import figures
 
 if TYPE_CHECKING:
@@ -199,3 +200,9 @@ def coarse_clock_finding(hidden: float, margin: float) -> Finding | None:
         f"{figures.percent(hidden)}",
         remedy="make a launch longer, or have it print more digits",
     )
+
+
+def noisy_metric_finding(metric: str) -> Finding | None:
+    """Return the caution that a metric calls for, if it does."""
+    caution = METRICS[metric].caution
+    return None if caution is None else Finding(code=NOISY_METRIC, message=caution)

@@ -8,7 +8,7 @@ from math import ceil, expm1, isfinite
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock_finding
+from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
 from steelyard.design.judging.common import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import Change, mean_of
@@ -24,7 +24,7 @@ from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray
-from steelyard.model.metrics import METRICS, NOISY_METRIC, of_one_process
+from steelyard.model.metrics import of_one_process
 from steelyard.model.ratios import with_rate
 from steelyard.model.records import Run
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -187,8 +187,8 @@ def _findings(
             message="in one of the runs other threads or child processes did some of the work, or the machine does not "
             "tell how long a process waits for a processor: wall time was judged in both instead of active",
         )
-    if caution := METRICS[shown_metric].caution:
-        yield Finding(code=NOISY_METRIC, message=caution)
+    if noisy := noisy_metric_finding(shown_metric):
+        yield noisy
     if coarse := coarse_clock_finding(judgement.quantisation, margin):
         yield coarse
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)
