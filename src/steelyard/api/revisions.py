@@ -62,15 +62,19 @@ def weighing_of_revisions(
     layouts, folder = layouts_to_build(options.weighing, recipe), Path(settings.directory)
     is_harness = settings.harness is not None
     with built_sides(wanted, folder, recipe, layouts, watch, world, command, may_be_new=is_harness) as built:
-        repository, sides = built
-        side_names = names_of(names, listed, [builds[0].revision.label for builds in sides])
+        repository, builds = built
+        side_names = names_of(names, listed, [one[0].revision.label for one in builds])
+        baseline, candidate = map(side_of, builds, side_names)
         search_path = world.environment.get("PATH")
         subjects = subjects_of(
-            sides, command, side_names, shell=options.launch.shell, search_path=search_path, is_harness=is_harness
+            [baseline, candidate],
+            command,
+            shell=options.launch.shell,
+            search_path=search_path,
+            is_harness=is_harness,
         )
-        findings = findings_of(repository, sides, subjects, settings, world)
+        findings = findings_of(repository, builds, subjects, settings, world)
         request = request_of(options, subjects, settings)
-        baseline, candidate = (side_of(builds, name) for builds, name in zip(sides, side_names, strict=True))
         selection = replace(request.selection, not_in_baseline=new_file(baseline, candidate, command))
         yield replace(request, findings=findings, selection=selection)
 
@@ -82,7 +86,7 @@ def run_of_revision(command: str, name: str | None, options: Options, watch: Wat
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.revision import resolve_alone
-    from steelyard.subjects.revisions.sides import subjects_of
+    from steelyard.subjects.revisions.sides import side_of, subjects_of
 
     check_no_files([name] if name else [], [command])
     settings, wanted = settings_of(options, world), options.revisions
@@ -92,13 +96,12 @@ def run_of_revision(command: str, name: str | None, options: Options, watch: Wat
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
-        with _built_revisions(repository, [revision], [recipe], 0, watch, world, command) as sides:
+        with _built_revisions(repository, [revision], [recipe], 0, watch, world, command) as builds:
             snapshot.close()  # it has been checked out
-            search_path = world.environment.get("PATH")
-            names = [name or revision.label]
-            subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
-            shared = shared_findings(repository, sides, subjects, settings, world.environment)
-            findings = [*shared, *_checkout_findings(sides)]
+            side, search_path = side_of(builds[0], name or revision.label), world.environment.get("PATH")
+            subjects = subjects_of([side], command, shell=options.launch.shell, search_path=search_path)
+            shared = shared_findings(repository, builds, subjects, settings, world.environment)
+            findings = [*shared, *_checkout_findings(builds)]
             yield replace(request_of(options, subjects, settings), findings=findings)
 
 
