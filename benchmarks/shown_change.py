@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.simulation import FloatArray, table
 from benchmarks.words import whole_numbers
-from steelyard.stats import sequential, stopped, weighted
+from steelyard.stats import sequential, spending, stopped, weighted
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.sequential import Hypothesis
 
@@ -67,7 +67,7 @@ def shown(d: FloatArray, alpha: float) -> tuple[int, float, float] | None:
         seen, levels = d[: look.pairs], np.zeros(look.pairs)
         if not sequential.run_tests(seen, levels, looks, [Hypothesis(0.0, alpha)], keep=True)[0].rejected:
             continue
-        found = weighted.rough_estimate(seen, levels, sequential.nominal_level(looks, alpha))
+        found = weighted.rough_estimate(seen, levels, spending.nominal_level(looks, alpha))
         if found.centre >= MARGIN:
             return look.pairs, found.centre, stopped.median_unbiased(seen, levels, looks, alpha, found, MARGIN)
     return None

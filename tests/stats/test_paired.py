@@ -20,7 +20,7 @@ from steelyard.stats.paired import (
     pairs_needed,
     resolution,
 )
-from steelyard.stats.sequential import nominal_level
+from steelyard.stats.spending import nominal_level
 
 FloatArray = npt.NDArray[np.float64]
 MARGIN = 0.005

@@ -9,7 +9,7 @@ from benchmarks.simulation import SYNTHETIC, simulate
 from steelyard.stats.looks import FIRST_LOOK, plan_looks
 from steelyard.stats.prospects import Curve, Deviations, Sample, curve_through, deviation, pairs_to_find
 from steelyard.stats.quantiles import normal_quantile
-from steelyard.stats.sequential import nominal_level
+from steelyard.stats.spending import nominal_level
 
 LENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 CHANGE = log1p(0.01)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from steelyard.stats import repeated, sequential, weighted
+from steelyard.stats import repeated, sequential, spending, weighted
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.signed_rank import estimate as by_ranks
@@ -40,7 +40,7 @@ def test_the_interval_is_hardly_wider_than_the_hull_of_what_is_accepted(pairs: i
     assert held[-1] <= upper
     just_inside = np.array([lower + 0.1 * half, upper - 0.1 * half])
     assert accepted(d, levels, just_inside).tolist() == just_inside.tolist()
-    around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01), KNOWN)
+    around = weighted.estimate(d, levels, spending.nominal_level(looks, 0.01), KNOWN)
     assert found.estimate.centre == found.scored == around.centre
 
 
@@ -53,7 +53,7 @@ def slow_in_some_launches() -> FloatArray:
 def test_of_a_candidate_slow_in_some_launches_the_estimate_is_that_of_the_ranks(side: int) -> None:
     """So is the interval, except that it includes known changes that the test accepts: here one beyond each end."""
     d, looks = side * slow_in_some_launches(), plan_looks(60, ended=True)
-    ranks = by_ranks(d, sequential.nominal_level(looks, 0.01))
+    ranks = by_ranks(d, spending.nominal_level(looks, 0.01))
     known = side * np.array([0.0, 0.002, 0.101, 0.12])
     assert accepted(d, np.zeros(60), known).tolist() == known[1:3].tolist()
     alone = repeated.estimate(d, np.zeros(60), looks, 0.01, (0.0,)).estimate
@@ -92,7 +92,7 @@ def test_an_end_stops_short_of_a_known_change_that_is_rejected(side: int) -> Non
     """The known change is so close that the end, moved outwards as usual, would be beyond it."""
     d, levels = values(60)
     looks = plan_looks(60, ended=True)
-    around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01))
+    around = weighted.estimate(d, levels, spending.nominal_level(looks, 0.01))
     inner, barrier = around.centre, around.centre + side * (around.upper - around.lower)
     while abs(barrier - inner) > 1e-6:
         middle = (inner + barrier) / 2

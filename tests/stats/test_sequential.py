@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.stats import joint, native, repeated, sequential, sign_flip, weighted
+from steelyard.stats import joint, native, repeated, sequential, sign_flip, spending, weighted
 from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.sequential import Hypothesis
 
@@ -23,16 +23,6 @@ def values(change: float, noise: float, pairs: int, seed: int) -> tuple[FloatArr
 def is_rejected(d: FloatArray, levels: FloatArray, pairs: int, change: float, alpha: float, *, ended: bool) -> bool:
     looks = plan_looks(pairs, ended=ended)
     return sequential.run_tests(d, levels, looks, [Hypothesis(change, alpha)], keep=True)[0].rejected
-
-
-@given(st.integers(12, 3000), ALPHAS, ALPHAS, st.booleans())
-def test_every_look_may_drop_at_least_as_much_for_a_larger_alpha(
-    pairs: int, alpha: float, other: float, ended: bool
-) -> None:
-    looks = plan_looks(pairs, ended=ended)
-    less, more = ([sequential.droppable_flips(look, one) for look in looks] for one in sorted((alpha, other)))
-    assert all(few <= many for few, many in zip(less, more, strict=True))
-    assert sum(more) <= max(alpha, other) * joint.FLIPS
 
 
 @settings(max_examples=15)
@@ -82,7 +72,7 @@ def by_all_flips(d: FloatArray, levels: FloatArray, change: float, alpha: float)
     for look in plan_looks(len(d), ended=True):
         seen, among = d[: look.pairs], levels[: look.pairs]
         both = native.whole_scores(seen, among, np.array([change]))[0][0]
-        test = joint.look(test, joint.Flipped(both, 0.9), sequential.droppable_flips(look, alpha))
+        test = joint.look(test, joint.Flipped(both, 0.9), spending.droppable_flips(look, alpha))
     return test.rejected
 
 
@@ -199,7 +189,7 @@ def test_an_exact_test_leaves_a_quarter_of_its_share_to_the_ranks() -> None:
 def test_the_ends_of_the_repeated_interval_are_rejected_and_what_is_well_inside_is_not(pairs: int) -> None:
     d, levels = values(0.01, 0.01, pairs, pairs)
     looks = plan_looks(pairs, ended=True)
-    around = weighted.estimate(d, levels, sequential.nominal_level(looks, 0.01))
+    around = weighted.estimate(d, levels, spending.nominal_level(looks, 0.01))
     known = (0.0, -0.005, 0.005)
     lower, upper = repeated.interval(d, levels, looks, 0.01, around, known)
     inside = np.linspace(lower, upper, 7)[1:-1]
@@ -213,17 +203,6 @@ def test_the_ends_of_the_repeated_interval_are_rejected_and_what_is_well_inside_
 
 def is_next_to(place: float, known: tuple[float, ...]) -> bool:
     return any(place in (np.nextafter(change, 1), np.nextafter(change, -1)) for change in known)
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.01, 1e-5])
-def test_the_nominal_level_is_one_and_a_late_look_s_is_far_below_alpha(alpha: float) -> None:
-    levels = [sequential.level_at_end(pairs, alpha) for pairs in (8, 30, 300)]
-    assert levels[0] == alpha
-    assert all(0 < level < alpha for level in levels[1:])
-
-
-def test_the_level_at_the_end_of_an_endless_budget_is_known_at_once() -> None:
-    assert 0 < sequential.level_at_end(10**15, 0.01) < sequential.level_at_end(1000, 0.01)
 
 
 # --- going on
@@ -302,5 +281,5 @@ def test_the_end_of_a_budget_behind_looks_at_other_values_has_what_is_left_alone
 def test_where_nothing_is_left_for_going_on_the_p_value_is_one_and_not_an_error() -> None:
     d, levels = values(0.0, 0.01, 40, 4)
     looks = plan_looks(40, ended=False, budgets=Budgets(0.0, 20, 0.05))
-    assert sequential.nominal_level(looks, 0.05) == 0
+    assert spending.nominal_level(looks, 0.05) == 0
     assert sequential.p_value(d, levels, looks, 0.05, roughly=True) == 1

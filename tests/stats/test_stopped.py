@@ -5,7 +5,7 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from steelyard.stats import sequential, stopped, weighted
+from steelyard.stats import sequential, spending, stopped, weighted
 from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.sequential import Hypothesis
 from steelyard.stats.weighted import Estimate
@@ -20,7 +20,7 @@ def stop(d: FloatArray, levels: FloatArray, alpha: float = ALPHA) -> tuple[int, 
         looks = plan_looks(pairs, ended=False)
         asked = [Hypothesis(0.0, alpha)]
         if sequential.run_tests(d[:pairs], levels[:pairs], looks, asked, keep=True)[0].rejected:
-            level = sequential.nominal_level(looks, alpha)
+            level = spending.nominal_level(looks, alpha)
             found = weighted.rough_estimate(d[:pairs], levels[:pairs], level)
             if found.centre >= BOUND:
                 return pairs, found

@@ -47,7 +47,7 @@ def difference(
         return _difference_of_imports(baseline, candidate, terms)
     if terms.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
-    from steelyard.design.unpaired.runs import require_run
+    from steelyard.design.unpaired.comparable import require_run
 
     runs = require_run(baseline, names[0]), require_run(candidate, names[1])
     for run, name in zip(runs, names, strict=True):

@@ -62,15 +62,19 @@ def weighing_of_revisions(
     layouts, folder = layouts_to_build(options.weighing, recipe), Path(settings.directory)
     is_harness = settings.harness is not None
     with built_sides(wanted, folder, recipe, layouts, watch, world, command, may_be_new=is_harness) as built:
-        repository, sides = built
-        side_names = names_of(names, listed, [builds[0].revision.label for builds in sides])
+        repository, builds = built
+        side_names = names_of(names, listed, [one[0].revision.label for one in builds])
+        baseline, candidate = map(side_of, builds, side_names)
         search_path = world.environment.get("PATH")
         subjects = subjects_of(
-            sides, command, side_names, shell=options.launch.shell, search_path=search_path, is_harness=is_harness
+            [baseline, candidate],
+            command,
+            shell=options.launch.shell,
+            search_path=search_path,
+            is_harness=is_harness,
         )
-        findings = findings_of(repository, sides, subjects, settings, world)
+        findings = findings_of(repository, builds, subjects, settings, world)
         request = request_of(options, subjects, settings)
-        baseline, candidate = (side_of(builds, name) for builds, name in zip(sides, side_names, strict=True))
         selection = replace(request.selection, not_in_baseline=new_file(baseline, candidate, command))
         yield replace(request, findings=findings, selection=selection)
 
@@ -78,11 +82,11 @@ def weighing_of_revisions(
 @contextmanager
 def run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
-    from steelyard.design.findings import shared_findings
+    from steelyard.design.revision_findings import shared_findings
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.revision import resolve_alone
-    from steelyard.subjects.revisions.sides import subjects_of
+    from steelyard.subjects.revisions.sides import side_of, subjects_of
 
     check_no_files([name] if name else [], [command])
     settings, wanted = settings_of(options, world), options.revisions
@@ -92,13 +96,12 @@ def run_of_revision(command: str, name: str | None, options: Options, watch: Wat
     repository = repository_of(Path(settings.directory), world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
-        with _built_revisions(repository, [revision], [recipe], 0, watch, world, command) as sides:
+        with _built_revisions(repository, [revision], [recipe], 0, watch, world, command) as builds:
             snapshot.close()  # it has been checked out
-            search_path = world.environment.get("PATH")
-            names = [name or revision.label]
-            subjects = subjects_of(sides, command, names, shell=options.launch.shell, search_path=search_path)
-            shared = shared_findings(repository, sides, subjects, settings, world.environment)
-            findings = [*shared, *_checkout_findings(sides)]
+            side, search_path = side_of(builds[0], name or revision.label), world.environment.get("PATH")
+            subjects = subjects_of([side], command, shell=options.launch.shell, search_path=search_path)
+            shared = shared_findings(repository, builds, subjects, settings, world.environment)
+            findings = [*shared, *_checkout_findings(builds)]
             yield replace(request_of(options, subjects, settings), findings=findings)
 
 
@@ -143,8 +146,9 @@ def _built_revisions(
     *commands: str,
 ) -> Iterator[Sequence[Builds]]:
     """Build each of these revisions by its own recipe."""
-    from steelyard.subjects.revisions.builds import Job, built
+    from steelyard.subjects.revisions.builds import built
     from steelyard.subjects.revisions.cache import Cache
+    from steelyard.subjects.revisions.recipe import Job
     from steelyard.subjects.revisions.sides import check_relative
 
     for command in commands:
@@ -189,7 +193,7 @@ def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
     """Return the findings about the sides that the user should know before they are weighed."""
-    from steelyard.design.findings import identical_finding, shared_findings
+    from steelyard.design.revision_findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, same_files
 
     first_builds = [builds[0] for builds in sides]
@@ -202,7 +206,7 @@ def findings_of(
 
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:
     """Return the findings about files that are in a checkout, or are missing from it."""
-    from steelyard.design.findings import built_files_finding
+    from steelyard.design.revision_findings import built_files_finding
     from steelyard.model.kept import Finding
 
     first_builds = [builds[0] for builds in sides]

@@ -197,7 +197,7 @@ def _load_baseline(name: str, options: RunOptions, world: World) -> Run:
     this one is timed, or the other way round.
     """
     from steelyard.api.diffs import check_kind
-    from steelyard.design.unpaired.runs import require_run
+    from steelyard.design.unpaired.comparable import require_run
     from steelyard.model.files import load_any
 
     path = world.store().find(name)

@@ -47,7 +47,7 @@ def with_benchmarks_inside(record: Weighing | Run) -> Weighing | Run:
         f"{some_names([*commands])}",
         remedy=_HARNESS_REMEDY,
     )
-    return record.model_copy(update={"findings": [*record.findings, finding]})
+    return record.with_findings([finding])
 
 
 def _describe_launches(name: str, record: Weighing | Run) -> str:

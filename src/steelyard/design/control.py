@@ -42,8 +42,7 @@ def with_control(
     except LaunchError:
         why_not = "of which a copy does not run elsewhere"
     program_name = "the shell" if baseline.shell else baseline.argv[0]
-    others = [finding for finding in record.findings if finding.code not in CONTROLS]
-    return record.model_copy(update={"findings": [*others, control_finding(program_name, why_not)]}), targets
+    return record.with_findings([control_finding(program_name, why_not)], replacing=CONTROLS), targets
 
 
 def _with_copy(

@@ -3,56 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 from steelyard.machine.pressure import STEP_S
-from steelyard.model.errors import ALLOW_CALLS
-from steelyard.model.kept import IDENTICAL, NEW_SUITE, SHARED, Finding
+from steelyard.model.kept import NEW_SUITE, Finding
+from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import figures
 
 if TYPE_CHECKING:
-    from steelyard.model.isolation import Isolation
     from steelyard.model.settings import Settings
-    from steelyard.model.subject import Benchmark, Subject
-    from steelyard.model.tuning import Change
-    from steelyard.subjects.revisions.builds import Built
-    from steelyard.subjects.revisions.git import Repository
+    from steelyard.model.subject import Benchmark
 
 COLD = "cold"
 _MOST_NAMES = 10
 _OWN_STARTS_REMEDY = "it went on with starts of its own; --own-starts begins with them"
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
-
-
-def same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Return a finding for each candidate that is the baseline itself; those inside a harness are not known yet."""
-    if len(subjects) == 1:
-        return []
-    pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
-    sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
-    same_as_baseline = [subjects[two].name for one, two in sides if _run_the_same(subjects[one], subjects[two])]
-    return [
-        Finding(
-            code="same-command",
-            message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
-            "and `slower` or `faster` would be a false alarm",
-        )
-        for name in dict.fromkeys(same_as_baseline)
-    ]
-
-
-def _run_the_same(*subjects: Subject) -> bool:
-    return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
-
-
-def identical_finding(baseline: str, candidate: str, same: str) -> Finding:
-    """Return the finding that both sides are one program, as the clause `same` says: there is nothing to weigh."""
-    return Finding(
-        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {same}, so that nothing had to be measured"
-    )
 
 
 def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missing: str | None) -> Finding:
@@ -62,31 +29,6 @@ def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missi
         code=NEW_SUITE,
         message=f"{baseline} {lacks}, so nothing is compared yet; new in {candidate}: {some_names(names)}",
         remedy="they are compared once the baseline has them; steelyard run measures them alone",
-    )
-
-
-def shared_findings(
-    repository: Repository,
-    sides: Sequence[Sequence[Built]],
-    subjects: Sequence[Subject],
-    settings: Settings,
-    environment: Mapping[str, str],
-) -> list[Finding]:
-    """Return findings on files that are the work tree's, whichever revision runs; `environment` is the user's."""
-    from steelyard.subjects.command import shared_environment
-    from steelyard.subjects.revisions.shared import shared_by_revisions
-
-    found = shared_by_revisions(repository, sides, subjects, shared_environment(settings, environment))
-    return [Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found]
-
-
-def built_files_finding(paths: Sequence[str]) -> Finding:
-    """Return the finding that the work tree holds what was built there before, which a build may take for its own."""
-    return Finding(
-        code="built-files",
-        message="the work tree was taken with what git neither tracks nor ignores, built files too: "
-        f"{some_names(paths)}",
-        remedy="a build may take them for up to date: name them in .gitignore, or remove them",
     )
 
 
@@ -109,94 +51,6 @@ NOT_CLEANED_UP = Finding(
 )
 
 
-def set_up_left_running_finding(going_on: Sequence[str]) -> list[Finding]:
-    """Return a finding that names what --setup has left running ("PID name" each) beside the launches, if anything."""
-    if not going_on:
-        return []
-    return [
-        Finding(
-            code="set-up-left-running",
-            message=f"what --setup has left running goes on until all is measured: {some_processes(going_on)}",
-        )
-    ]
-
-
-def unseen_orphans_finding(offers: Mapping[str, bool]) -> list[Finding]:
-    """Return a finding if processes that outlive a launch may be missed, going by what the launch server `offers`."""
-    if offers.get("orphans", True):
-        return []
-    return [
-        Finding(
-            code="unseen-orphans",
-            message="the system does not hand over orphans (PR_SET_CHILD_SUBREAPER is refused): what a launch leaves "
-            "running in a session of its own is not found, and goes on beside the launches after it",
-            remedy="does a command start a daemon? Under an emulator, measure on a machine of that kind instead; "
-            f"where a filter refuses the call, {ALLOW_CALLS}",
-        )
-    ]
-
-
-def survivor_findings(killed: Sequence[str], not_killed: Sequence[str], of_hooks: Sequence[str] = ()) -> list[Finding]:
-    """Return findings that name processes ("PID name" each) that outlived a launch, or a command around launches."""
-    findings = []
-    if killed:
-        shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
-        findings.append(
-            Finding(
-                code="left-behind",
-                message=f"launches left {_processes(killed)} behind, which were killed unless they ended by "
-                f"themselves: {shown}",
-                remedy="what goes on after the main process of a program has ended is not measured",
-            )
-        )
-    if of_hooks:
-        findings.append(
-            Finding(
-                code="left-by-hooks",
-                message=f"commands around launches left {_processes(of_hooks)} behind, which were killed when these "
-                f"ended: {some_processes(of_hooks)}",
-                remedy="start what launches need, such as a server, by --setup, whose processes go on until all is "
-                "measured",
-            )
-        )
-    if not_killed:
-        findings.append(
-            Finding(
-                code="not-killed",
-                message=f"launches left {_processes(not_killed)} behind that could not be killed and may go on: "
-                f"{', '.join(not_killed[:5])}",
-                remedy="do they run as another user, as what sudo starts does? End them by hand",
-            )
-        )
-    return findings
-
-
-def some_processes(processes: Sequence[str]) -> str:
-    """Return the names of processes ("PID name" each) for a sentence."""
-    return some_names(sorted({process.partition(" ")[2] for process in processes}))
-
-
-def _processes(names: Sequence[str]) -> str:
-    return figures.count(len(names), "process")
-
-
-def shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -> Finding:
-    """Return the finding on how long a shell takes to start: `seconds` are those of a few that do nothing.
-
-    `is_needed` tells that all commands may need the shell.
-    """
-    takes = f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch"
-    return Finding(
-        code="shell",
-        message=f"{takes}, and is included in these figures"
-        if is_left_in
-        else f"{takes}, and is subtracted from elapsed time",
-        remedy=None
-        if is_needed
-        else "leave --shell out unless the commands need a pipe or other features of the shell",
-    )
-
-
 def cold_finding(names: Sequence[str], number_of_benchmarks: int) -> list[Finding]:
     """Return a finding that names the benchmarks of which only the warm-up was measured, if there are any."""
     if not names:
@@ -217,8 +71,10 @@ def adjacent_finding(why: str, remedy: str | None) -> Finding:
     return Finding(code="adjacent", message=message, remedy=remedy)
 
 
-def merge_equal_findings(found: Sequence[tuple[str, Finding]]) -> list[Finding]:
-    """Return each of the findings once, with the names of all benchmarks that it is about."""
+def findings_by_name(found: Sequence[tuple[str, Finding]], benchmarks: Sequence[Benchmark]) -> list[Finding]:
+    """Return the findings on `benchmarks`; if these are several, each once, with the names of all that it is about."""
+    if sum(not one.control for one in benchmarks) < 2:
+        return [finding for _, finding in found]
     names: dict[Finding, list[str]] = {}
     for name, finding in found:
         names.setdefault(finding, []).append(name)
@@ -264,42 +120,6 @@ def chosen_processor_finding(settings: Settings) -> list[Finding]:
     return [Finding(code="chosen-processor", message=message)]
 
 
-ISOLATED, NOT_ISOLATED = "isolated", "not-isolated"
-
-
-def isolation_findings(isolation: Isolation) -> list[Finding]:
-    """Return the findings on how far the launches ran apart from everything else."""
-    from steelyard.machine.conditions.words import processors  # whoever only reads results has no use for it
-
-    found = []
-    if isolation.group is not None:
-        where = "in a control group of their own"
-        if isolation.processors:
-            where += f", confined to {processors(isolation.processors)}"
-            where += ", taken from all others" if isolation.alone else ""
-        waited = ""
-        if isolation.waited_us is not None and isolation.seconds > 0:
-            share = min(1.0, isolation.waited_us / 1e6 / isolation.seconds)
-            waited = f"; some task in it waited for a processor for {figures.percent(share)} of the time"
-        found.append(Finding(code=ISOLATED, message=f"the launches ran {where}{waited}"))
-    if isolation.missing is not None:
-        found.append(Finding(code=NOT_ISOLATED, message=f"--isolate: {isolation.missing}"))
-    return found
-
-
-TUNED = "tuned"
-
-
-def tuned_finding(changes: Sequence[Change]) -> list[Finding]:
-    """Return a finding on what was tuned for the launches, by the names of `steelyard tune`, if anything was."""
-    if not changes:
-        return []
-    names = ", ".join(dict.fromkeys(change.code for change in changes))
-    return [
-        Finding(code=TUNED, message=f"the machine was tuned: {names}", remedy="what that does: steelyard docs tune")
-    ]
-
-
 def longer_budget_finding(settings: Settings) -> list[Finding]:
     """Return the finding that the usual budget would have been too short for any verdict."""
     usual = figures.seconds(settings.max_time_s or 0.0)
@@ -308,26 +128,6 @@ def longer_budget_finding(settings: Settings) -> list[Finding]:
             code="longer",
             message=f"the usual {usual} would have been too short for any verdict, so that it took longer",
             remedy="--max-time sets a limit that holds; what is measured until then is shown",
-        )
-    ]
-
-
-def other_work_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Return a finding on benchmarks whose sides process different amounts: their times are of different work."""
-    differing = [
-        (one, processed) for one in benchmarks for processed in one.processed if processed.candidate is not None
-    ]
-    if not differing:
-        return []
-    names = some_names([*dict.fromkeys(one.name for one, _ in differing)])
-    first = differing[0][1]
-    message = (
-        f"the candidate processes another amount than the baseline, {first.candidate:,.6g} {first.unit} against "
-        f"{first.amount:,.6g} an iteration: {names}"
-    )
-    return [
-        Finding(
-            code="other-work", message=message, remedy="the change of the time is then also one of the amount of work"
         )
     ]
 
@@ -400,3 +200,9 @@ def coarse_clock_finding(hidden: float, margin: float) -> Finding | None:
         f"{figures.percent(hidden)}",
         remedy="make a launch longer, or have it print more digits",
     )
+
+
+def noisy_metric_finding(metric: str) -> Finding | None:
+    """Return the caution that a metric calls for, if it does."""
+    caution = METRICS[metric].caution
+    return None if caution is None else Finding(code=NOISY_METRIC, message=caution)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.design.findings import same_command_findings
 from steelyard.design.request import Request
 from steelyard.model.derived import Verdict
 from steelyard.model.kept import IDENTICAL, NEW_SUITE, Finding
@@ -35,8 +34,29 @@ def known_findings(request: Request, subjects: Sequence[Subject]) -> list[Findin
     """Return what is known of the subjects before anything is measured."""
     return [
         *request.findings,
-        *([] if is_identical(request) else same_command_findings(subjects, request.benchmarks)),
+        *([] if is_identical(request) else _same_command_findings(subjects, request.benchmarks)),
     ]
+
+
+def _same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benchmark]) -> list[Finding]:
+    """Return a finding for each candidate that is the baseline itself; those inside a harness are not known yet."""
+    if len(subjects) == 1:
+        return []
+    pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
+    sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
+    same_as_baseline = [subjects[two].name for one, two in sides if _run_the_same(subjects[one], subjects[two])]
+    return [
+        Finding(
+            code="same-command",
+            message=f"{name} runs the same program with the same arguments as the baseline: this is a control, "
+            "and `slower` or `faster` would be a false alarm",
+        )
+        for name in dict.fromkeys(same_as_baseline)
+    ]
+
+
+def _run_the_same(*subjects: Subject) -> bool:
+    return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
 
 
 def identical_record(header: Weighing | Run) -> Weighing | Run:

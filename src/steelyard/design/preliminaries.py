@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from statistics import median
 
-from steelyard.design.findings import shell_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import Targets, layouts_of, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
+from steelyard.model.kept import Finding
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.subjects.shell_words import needs_shell
@@ -34,13 +35,29 @@ def with_preliminaries(record: Weighing | Run, targets: Targets, runner: Runner)
         return record
     starts = [shell_start_ns(runner.run(targets.empty_shell)) / 1e9 for _ in range(_SHELL_STARTS)]
     is_needed = all(needs_shell(subject.command) for subject in record.subjects)
-    found = shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))
-    return record.model_copy(update={"findings": [*record.findings, found]})
+    return record.with_findings([_shell_finding(starts, is_needed=is_needed, is_left_in=isinstance(record, Run))])
 
 
 def shell_start_ns(started: Measured) -> int:
     """Return how long an empty shell took, in ns, without its waits for a processor: launches have other waits."""
     return max(0, started.wall_ns - (started.delay_ns or 0))
+
+
+def _shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -> Finding:
+    """Return the finding on how long a shell takes to start: `seconds` are those of a few that do nothing.
+
+    `is_needed` tells that all commands may need the shell.
+    """
+    takes = f"the shell's own start takes about {median(seconds) * 1e3:.2f} ms of every launch"
+    return Finding(
+        code="shell",
+        message=f"{takes}, and is included in these figures"
+        if is_left_in
+        else f"{takes}, and is subtracted from elapsed time",
+        remedy=None
+        if is_needed
+        else "leave --shell out unless the commands need a pipe or other features of the shell",
+    )
 
 
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
 from steelyard.design.command_findings import (
@@ -20,15 +19,8 @@ from steelyard.design.command_findings import (
 from steelyard.design.control import with_control
 from steelyard.design.extra_budget import ExtraBudget, used_s
 from steelyard.design.findings import (
-    ISOLATED,
     NOT_CLEANED_UP,
-    NOT_ISOLATED,
-    TUNED,
     chosen_processor_finding,
-    isolation_findings,
-    set_up_left_running_finding,
-    tuned_finding,
-    unseen_orphans_finding,
 )
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
 from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
@@ -41,10 +33,12 @@ from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.running_clock import RunningClock
+from steelyard.design.runner.survivors import set_up_left_running_finding, unseen_orphans_finding
 from steelyard.design.runner.targets import Targets, hooks_of, targets_of
 from steelyard.design.stages import Session, needs_counting, stages
 from steelyard.design.stderr_notes import set_up_findings, without_secret_values
 from steelyard.design.suite.selection import Selection
+from steelyard.design.surroundings import with_isolation, with_tuning
 from steelyard.design.world import World
 from steelyard.model.collector import without_collection
 from steelyard.model.counters import events_of
@@ -58,9 +52,6 @@ from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment
-
-if TYPE_CHECKING:
-    from steelyard.machine.isolation.isolation import Isolated
 
 # Why an event of the kernel or the processor cannot be counted, by the system's error number.
 _NO_COUNTER = "its processor has no such counter, or is a virtual one without"
@@ -123,8 +114,7 @@ def resume(
             if record.settings.setup:
                 found = _set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
-                new = [finding for finding in found if finding not in record.findings]
-                record = record.model_copy(update={"findings": [*record.findings, *new]})
+                record = record.with_findings([finding for finding in found if finding not in record.findings])
             return _measure_record(record, session, resumed_journal=journal)
 
 
@@ -199,7 +189,7 @@ def _measure_record(
                 break
         error = with_harness_hint_if_too_long(error, record)
         record, error = _clean_up(with_benchmarks_inside(record), header, error, session)
-        record = _with_tuning(_with_isolation(record, session.isolated), session.world)
+        record = with_tuning(with_isolation(record, session.isolated), session.world)
         findings = without_secret_values(
             record.findings, shared_environment(record.settings, session.world.environment)
         )
@@ -347,28 +337,7 @@ def _clean_up(
         findings = [Finding(code="failed", message=str(failure))]
         if "interrupted" not in record.stop:
             error = error or failure
-    return record.model_copy(update={"findings": [*record.findings, *findings]}), error
-
-
-def _with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighing | Run:
-    """Return the record with the facts of its launches' control group; if it was carried on, the latest."""
-    if isolated is None:
-        return record
-    facts = isolated.facts()
-    before = [finding for finding in record.findings if finding.code not in (ISOLATED, NOT_ISOLATED)]
-    return record.model_copy(update={"isolation": facts, "findings": [*before, *isolation_findings(facts)]})
-
-
-def _with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
-    """Return the record with what is tuned on the machine, by this command or before.
-
-    If it was carried on, the latest; what was tuned for its first launches alone stays named.
-    """
-    found = tuned_finding(world.tuner().in_force())
-    if not found:
-        return record
-    before = [finding for finding in record.findings if finding.code != TUNED]
-    return record.model_copy(update={"findings": [*before, *found]})
+    return record.with_findings(findings), error
 
 
 def _as_interrupted(record: Weighing | Run, header: Weighing | Run) -> Weighing | Run:

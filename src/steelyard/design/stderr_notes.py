@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.design.findings import merge_equal_findings, some_names
+from steelyard.design.findings import findings_by_name, some_names
 from steelyard.model.kept import SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE, Finding
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
@@ -71,8 +71,7 @@ class StderrNotes:
             (one.name, self._benchmark_finding(number, record)) for number, one in enumerate(record.benchmarks)
         ]
         found = [(name, finding) for name, finding in named_findings if finding is not None]
-        has_several = sum(not one.control for one in record.benchmarks) > 1
-        return merge_equal_findings(found) if has_several else [finding for _, finding in found]
+        return findings_by_name(found, record.benchmarks)
 
     def _benchmark_finding(self, benchmark: int, record: Weighing | Run) -> Finding | None:
         sides = {name: self._sides.get((benchmark, side), _SideNotes()) for side, name in enumerate(side_names(record))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -85,6 +86,11 @@ class _Measured(Record):
     def new_suite(self) -> Finding | None:
         """The finding that the baseline has no benchmark yet, so that there was nothing to compare; None without it."""
         return None if self.benchmarks else self._finding_of(NEW_SUITE)
+
+    def with_findings(self, found: Iterable[Finding], *, replacing: Collection[str] = ()) -> Self:
+        """Return it with more findings, in place of those that have one of the codes `replacing`."""
+        before = [one for one in self.findings if one.code not in replacing]
+        return self.model_copy(update={"findings": [*before, *found]})
 
     def _finding_of(self, code: str) -> Finding | None:
         return next((finding for finding in self.findings if finding.code == code), None)

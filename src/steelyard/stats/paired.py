@@ -10,7 +10,7 @@ from math import copysign, expm1, isfinite, sqrt
 import numpy as np
 
 from steelyard.stats import layouts as over_layouts
-from steelyard.stats import repeated, sequential, sign_flip, stopped, weighted
+from steelyard.stats import repeated, sequential, sign_flip, spending, stopped, weighted
 from steelyard.stats.arrays import FloatArray, IntArray
 from steelyard.stats.clock import clock_quantisation, step_of_few
 from steelyard.stats.looks import FEWEST_WITH_NOISE, ONE_BUDGET, Budgets, Look, plan_looks
@@ -151,7 +151,7 @@ def _judge_pairs(
     d: FloatArray, levels: FloatArray, looks: Sequence[Look], rules: Rules, quantisation: float, *, roughly: bool
 ) -> Judgement:
     tests = _tests(d, levels, looks, rules)
-    level = sequential.nominal_level(looks, rules.alpha)
+    level = spending.nominal_level(looks, rules.alpha)
     if roughly and not tests.may_decide:
         pair_estimate = _agreeing_with_tests(weighted.rough_estimate(d, levels, level), tests)
         scored = pair_estimate.centre
@@ -161,7 +161,7 @@ def _judge_pairs(
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
     if not excludes_none:  # even if rejected, "no change" then lies between changes that are not
         p_value = _above_alpha(rules.alpha, p_value)
-    change_level = level if rules.members == 1 else sequential.nominal_level(looks, rules.alpha / rules.members)
+    change_level = level if rules.members == 1 else spending.nominal_level(looks, rules.alpha / rules.members)
     is_change = tests.is_change and excludes_none
     undecided = Judgement(
         "undecided", pair_estimate, is_change, looks[-1], len(looks), quantisation, p_value, change_level, scored

@@ -13,8 +13,8 @@ from steelyard.stats.arrays import FloatArray
 from steelyard.stats.least_squares import non_negative
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.quantiles import normal_quantile
-from steelyard.stats.sequential import nominal_level
 from steelyard.stats.signed_rank import estimate
+from steelyard.stats.spending import nominal_level
 
 # The noise is that of a signed-rank interval at this level. From 16 pairs of normal noise of 1 %
 # (benchmarks/simulation.py), it predicts the pairs needed within a factor of 2 85 times in 100, the scores' own error

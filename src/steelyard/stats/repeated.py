@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.stats import sequential, weighted
+from steelyard.stats import sequential, spending, weighted
 from steelyard.stats.arrays import BoolArray, FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.sequential import Hypothesis
@@ -49,7 +49,7 @@ def estimate(
     If no single change describes the pairs, as when a candidate is slow in some of its launches, they are those of the
     ranks: what most averages of two pairs show.
     """
-    level = sequential.nominal_level(looks, alpha)
+    level = spending.nominal_level(looks, alpha)
     look_estimate = weighted.estimate(d, levels, level, known)
     scored = look_estimate.centre
     if sequential.ranks_agree(d, levels, look_estimate.centre):
@@ -97,7 +97,7 @@ def interval(
     )
     accepted = np.flatnonzero(accepts(grid))
     if not len(accepted):
-        return accepts.adjusted(by_ranks(d, sequential.nominal_level(looks, alpha)))
+        return accepts.adjusted(by_ranks(d, spending.nominal_level(looks, alpha)))
     edges = np.concatenate([[grid[0] - half_width], grid, [grid[-1] + half_width]])
     inner, outer = grid[accepted[[0, -1]]], edges[[accepted[0], accepted[-1] + 2]]
     for _ in range(_ROUNDS):

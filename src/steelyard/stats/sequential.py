@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from math import inf
@@ -29,23 +28,25 @@ import numpy as np
 
 from steelyard.stats import joint, native, sign_flip
 from steelyard.stats.arrays import FloatArray
-from steelyard.stats.looks import ONE_BUDGET, Budgets, Look, look_sizes, plan_looks
+from steelyard.stats.looks import Look
 from steelyard.stats.native import WholeScores
 from steelyard.stats.quantiles import NORMAL, normal_quantile
+from steelyard.stats.spending import (
+    EXACT_ALPHA,
+    SCORES_SHARE,
+    droppable_flips,
+    exact_test_share,
+    is_only_look,
+    nominal_level,
+)
 
-# The most of alpha that the exact tests get.
-_EXACT_ALPHA = 2e-4
-# Only every second look has one: their levels add up, so more of them would cost more than they gain.
-_EXACT_LOOK_INTERVAL = 2
-# A sum smaller than this many roots of its scores' squares cannot have a p-value of `_EXACT_ALPHA` or less.
+# A sum smaller than this many roots of its scores' squares cannot have a p-value of `EXACT_ALPHA` or less.
 _LEAST_TAIL_SUM = 3.0
-# The weight of a sum of ranks beside one of scores, and the scores' share of an exact test's level.
-_RANKS_WEIGHT, _SCORES_SHARE = 0.9, 0.75
+# The weight of a sum of ranks beside one of scores.
+_RANKS_WEIGHT = 0.9
 _SUM_WEIGHTS = np.array([1.0, _RANKS_WEIGHT])
 # At the change where the scores cancel, the ranks' sum is this many standard deviations from 0 once in a hundred times.
 _FAR_RANK_SUM = 2.5
-# In budgets of more pairs than this, the level at the end hardly affects the interval's width.
-_FAR_END_PAIRS = 20_000
 # The number of looks whose tests are remembered, so that the next look continues from them.
 _MOST_REMEMBERED = 4096
 
@@ -103,7 +104,7 @@ def run_tests(
 def _is_rejected(standing: Standing, hypothesis: Hypothesis) -> bool:
     if hypothesis.change and standing.is_opposed:
         return False  # what is far off in half of the launches must not be called `same`
-    by_exact_tests = standing.alone <= hypothesis.alpha or standing.exact <= min(hypothesis.alpha, _EXACT_ALPHA)
+    by_exact_tests = standing.alone <= hypothesis.alpha or standing.exact <= min(hypothesis.alpha, EXACT_ALPHA)
     return standing.is_dropped or by_exact_tests
 
 
@@ -129,13 +130,13 @@ def _take_look(
         d[:n], levels[:n], np.array([hypothesis.change for hypothesis in hypotheses])
     )
     newest = [_standing_of_sums(pair) for pair in (sums * _SUM_WEIGHTS).tolist()]
-    if _is_only_look(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
+    if is_only_look(looks):  # it has nothing to share with other looks, and an exact test wastes nothing
         share, alone = looks[0].share, (joint.NOT_STARTED,)
         return [
             latest._replace(tests=alone, alone=_exact_p_value(d[:n], levels[:n], scores, hypothesis.change) / share)
             for latest, scores, hypothesis in zip(newest, whole_scores, hypotheses, strict=True)
         ]
-    share = _exact_test_share(looks)
+    share = exact_test_share(looks)
     standings_now = []
     flips = _drop_by_flips(standings, whole_scores, looks, hypotheses)
     for flipped, latest, scores, hypothesis in zip(flips, newest, whole_scores, hypotheses, strict=True):
@@ -202,44 +203,10 @@ def _with_all_tests(
     return standing._replace(tests=tuple(tests), untested=())
 
 
-def _is_only_look(looks: Sequence[Look]) -> bool:
-    """Whether the first look is the only one so far, and ends its budget."""
-    return len(looks) == 1 and looks[0].last and not looks[0].share_before
-
-
 def _standing_of_sums(sums: Sequence[float]) -> Standing:
     """Return what the newest sums alone say."""
     smaller, larger = sorted(sums, key=abs)
     return Standing(total=larger, is_opposed=smaller * larger < 0)
-
-
-@lru_cache(maxsize=4096)
-def droppable_flips(look: Look, alpha: float) -> int:
-    """Return how many flips a look may drop of those that alpha allows, less what goes to the exact tests.
-
-    Each flip belongs to the same look whatever alpha is, and a larger alpha allows more flips, so no look may drop
-    fewer of them.
-    """
-    positions = _even_positions()[: int(max(0.0, alpha - _EXACT_ALPHA) * joint.FLIPS + 1e-6)]
-    return int(((positions >= look.share_before) & (positions < look.share)).sum())
-
-
-@lru_cache(maxsize=1)
-def _even_positions() -> FloatArray:
-    """Return numbers in [0, 1) of which the first k are spread evenly for any k (van der Corput)."""
-    positions = np.zeros(1)
-    for bit in range(1, joint.BITS + 1):
-        positions = np.concatenate([positions, positions + 0.5**bit])
-    return positions
-
-
-def _exact_test_share(looks: Sequence[Look]) -> float:
-    """The share of alpha that the last of the looks may spend in an exact test; 0 if it has none."""
-    last_index = len(looks) - 1
-    if last_index % _EXACT_LOOK_INTERVAL and not looks[-1].last:
-        return 0.0
-    earlier = [look.share for index, look in enumerate(looks[:-1]) if look.last or not index % _EXACT_LOOK_INTERVAL]
-    return looks[-1].share - (earlier[-1] if earlier else looks[0].share_before)
 
 
 def _exact_p_value(d: FloatArray, levels: FloatArray, whole: WholeScores, change: float) -> float:
@@ -249,7 +216,7 @@ def _exact_p_value(d: FloatArray, levels: FloatArray, whole: WholeScores, change
     changes = np.array([change])
     signed = np.concatenate([native.signed_scores(d, levels, changes), native.signed_ranks(d, changes)])
     by_scores, by_ranks = sign_flip.p_values(signed).tolist()
-    return float(min(1.0, by_scores / _SCORES_SHARE, by_ranks / (1 - _SCORES_SHARE)))
+    return float(min(1.0, by_scores / SCORES_SHARE, by_ranks / (1 - SCORES_SHARE)))
 
 
 def _flipped_scores(whole: WholeScores) -> joint.Flipped:
@@ -309,8 +276,8 @@ def bounds(
         for standing, hypothesis in zip(standings, hypotheses, strict=True)
     ]
     for count in range(1, len(looks) + 1):
-        share = _exact_test_share(looks[:count])
-        cap = 1.0 if _is_only_look(looks[:count]) else _EXACT_ALPHA
+        share = exact_test_share(looks[:count])
+        cap = 1.0 if is_only_look(looks[:count]) else EXACT_ALPHA
         exact = [normal_quantile(share * min(hypothesis.alpha, cap)) if share else inf for hypothesis in hypotheses]
         bounds_by_look.append(
             [
@@ -337,7 +304,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
     With `roughly` it is always approximate, but at most `alpha` exactly if `alpha` rejects.
     """
     standing = _memory.follow(d, levels, looks, [Hypothesis(0.0, alpha)])[0]
-    if standing.exact <= _EXACT_ALPHA or _is_only_look(looks):
+    if standing.exact <= EXACT_ALPHA or is_only_look(looks):
         return min(1.0, standing.exact, standing.alone)
     is_rejected = _is_rejected(standing, Hypothesis(0.0, alpha))
     if roughly or not is_rejected:
@@ -346,7 +313,7 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         return min(approximate, alpha) if is_rejected else max(approximate, float(np.nextafter(alpha, 1.0)))
     if not standing.is_dropped:
         return standing.alone
-    return min(standing.alone, _least_alpha(d, levels, looks[1:] if _is_only_look(looks[:1]) else looks, alpha))
+    return min(standing.alone, _least_alpha(d, levels, looks[1:] if is_only_look(looks[:1]) else looks, alpha))
 
 
 def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:
@@ -356,12 +323,12 @@ def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha
         _flipped_scores(native.whole_scores(d[: look.pairs], levels[: look.pairs], no_change)[0][0]) for look in looks
     ]
     as_large = [scores.flips_as_large() for scores in flipped]
-    low, high = 0, int((alpha - _EXACT_ALPHA) * joint.FLIPS + 1e-6)
+    low, high = 0, int((alpha - EXACT_ALPHA) * joint.FLIPS + 1e-6)
     while high - low > 1:
         middle = (low + high) // 2
-        may_drop = [droppable_flips(look, middle / joint.FLIPS + _EXACT_ALPHA) for look in looks]
+        may_drop = [droppable_flips(look, middle / joint.FLIPS + EXACT_ALPHA) for look in looks]
         low, high = (low, middle) if _are_dropped(flipped, as_large, may_drop) else (middle, high)
-    return high / joint.FLIPS + _EXACT_ALPHA
+    return high / joint.FLIPS + EXACT_ALPHA
 
 
 def _are_dropped(flipped: Sequence[joint.Flipped], as_large: Sequence[int], may_drop: Sequence[int]) -> bool:
@@ -375,40 +342,3 @@ def _are_dropped(flipped: Sequence[joint.Flipped], as_large: Sequence[int], may_
     for scores, limit in zip(flipped, may_drop, strict=True):
         test = joint.look(test, scores, limit)
     return test.rejected
-
-
-def nominal_level(looks: Sequence[Look], alpha: float) -> float:
-    """Return about the level at which the last of the looks tests scores, taken from noise that never changes.
-
-    For uses that need no exact level: how wide an interval should be, what a later look would find.
-    """
-    if _is_only_look(looks):
-        return looks[0].share * alpha * (1.0 if looks[0].pairs <= joint.BITS + 1 else _SCORES_SHARE)
-    bound = _typical_test(tuple(looks), alpha).bound
-    by_flips = 2 * NORMAL.cdf(-bound) if bound < inf else 0.0
-    return max(by_flips, (looks[-1].share - looks[-1].share_before) * min(alpha, _EXACT_ALPHA))
-
-
-@lru_cache(maxsize=1024)
-def _typical_test(looks: tuple[Look, ...], alpha: float) -> joint.Test:
-    test = _typical_test(looks[:-1], alpha) if len(looks) > 1 else joint.NOT_STARTED
-    return joint.look(test, _typical_sums(looks[-1].pairs), droppable_flips(looks[-1], alpha))
-
-
-@lru_cache(maxsize=4)
-def _typical_sums(pairs: int) -> joint.Flipped:
-    """Flip scores that are nearly equal, and differ only to avoid ties."""
-    spread = np.arange(pairs) * 0.618033988749895 % 1
-    return joint.flipped(np.asarray(0.7 + 0.3 * spread, dtype=np.float64))
-
-
-@lru_cache(maxsize=1024)
-def level_at_end(pairs: int, alpha: float, budgets: Budgets = ONE_BUDGET) -> float:
-    """Return about the level at which a budget of so many pairs, earlier budgets included, is judged at its end.
-
-    It is the level of a budget that ends at the size of a look, so that it is worked out once although the budget
-    changes from pair to pair, and quickly however long the budget is.
-    """
-    most = max(min(pairs, _FAR_END_PAIRS), budgets.ended or 0)
-    size = next(size for size in look_sizes() if size >= most)
-    return nominal_level(plan_looks(size, ended=True, budgets=budgets), alpha)

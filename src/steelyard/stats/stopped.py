@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import joint, native, sequential, weighted
+from steelyard.stats import joint, native, sequential, spending, weighted
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
@@ -49,7 +49,7 @@ def median_unbiased(
     paths = _paths(d, levels, looks, estimate) if len(looks) > 1 else None
     if paths is None or estimate.centre <= bound:
         return estimate.centre
-    levels_of_looks = [sequential.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
+    levels_of_looks = [spending.nominal_level(looks[: number + 1], alpha) for number in range(len(looks))]
     bounds = np.array([normal_quantile(level) for level in levels_of_looks])
     # A change enlarges the scores that "no change" is tested with: hardly where it is small, as scores are bounded,
     # and more the nearer the bound is to the most that all pairs together can reach. By brute force it is about this

@@ -102,4 +102,4 @@ def test_git_builds_and_version_managers_alone_are_run_by_the_tools() -> None:
         for path, tree in sources()
         if any(name.startswith("steelyard.measure.tools.run") for name in imported(tree))
     }
-    assert asking == {"subjects/revisions/git.py", "subjects/revisions/builds.py", "subjects/shims.py"}
+    assert asking == {"subjects/revisions/git.py", "subjects/revisions/making.py", "subjects/shims.py"}

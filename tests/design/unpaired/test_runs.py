@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from steelyard.design.timing.alone import RunMeasurement
-from steelyard.design.unpaired.runs import compare_runs, require_run
+from steelyard.design.unpaired.comparable import require_run
+from steelyard.design.unpaired.runs import compare_runs
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launch_spec import LaunchSpec

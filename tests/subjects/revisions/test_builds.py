@@ -14,11 +14,11 @@ import pytest
 
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UsageError
 from steelyard.model.progress import Progress
-from steelyard.subjects.revisions.builds import Built, Job, built
+from steelyard.subjects.revisions.builds import Built, built
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.checkout import NotBuiltError
 from steelyard.subjects.revisions.git import repository_of
-from steelyard.subjects.revisions.recipe import Recipe
+from steelyard.subjects.revisions.recipe import Job, Recipe
 from steelyard.subjects.revisions.revision import resolve_sides
 from steelyard.subjects.revisions.toolchain import fingerprint
 from tests.repositories import BUILD, Repo, script
@@ -93,6 +93,7 @@ def test_each_side_is_built_from_its_own_files(build: Builder) -> None:
         assert [(side.folder / "program").read_text() for side in sides] == [script("old"), script("new")]
         assert len({len(str(side.folder)) for side in sides}) == 1
         assert build.made() == [side.revision.label for side in sides]
+        assert all(side.tracked() is side.tracked() is not None for side in sides)  # git is asked once
     said = [one.allowance for one in build.seen if one.allowance]
     assert said == [f"building {side.revision.label}: {COUNTED}" for side in sides]
     assert build.repo.contents() == before

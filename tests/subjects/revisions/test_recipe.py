@@ -10,7 +10,8 @@ import pytest
 
 from steelyard.subjects.revisions.cache import Facts, TargetFacts
 from steelyard.subjects.revisions.checkout import NotBuiltError
-from steelyard.subjects.revisions.recipe import Recipe, TargetBuild, digest_of, has_targets, mark_of
+from steelyard.subjects.revisions.keys import digest_of, has_targets, mark_of
+from steelyard.subjects.revisions.recipe import Recipe, TargetBuild
 from tests.repositories import script
 from tests.subjects.revisions.test_builds import Builder
 

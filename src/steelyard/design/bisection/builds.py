@@ -10,11 +10,11 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Commit
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.progress import Watch
-from steelyard.subjects.revisions.builds import Built, Job, built
+from steelyard.subjects.revisions.builds import Built, built
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.git import Repository
 from steelyard.subjects.revisions.line import revision_of
-from steelyard.subjects.revisions.recipe import Recipe
+from steelyard.subjects.revisions.recipe import Job, Recipe
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from math import log1p
 from shlex import quote
 
 from steelyard.design.bisection.builds import Builds
-from steelyard.design.findings import shared_findings
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
+from steelyard.design.revision_findings import shared_findings
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.session import measure
 from steelyard.design.stderr_notes import failure_of_baseline_alone
@@ -26,7 +26,7 @@ from steelyard.report import figures
 from steelyard.stats import bisection as rules
 from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.recipe import USUAL_TIMEOUT_S
-from steelyard.subjects.revisions.sides import subjects_of
+from steelyard.subjects.revisions.sides import side_of, subjects_of
 from steelyard.subjects.suite import benchmarks_of
 
 # The seed of each weighing is drawn from the overall one: orders must not be the same every time.
@@ -124,10 +124,10 @@ class CommitScales:
 
     def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
         """Return the command as a subject, in the folder of each commit."""
+        builds = self.builds.of(commits)
         return subjects_of(
-            [[build] for build in self.builds.of(commits)],
+            [side_of([build], commit.short) for build, commit in zip(builds, commits, strict=True)],
             self.request.command,
-            [commit.short for commit in commits],
             shell=self.request.shell,
             search_path=self.world.environment.get("PATH"),
         )

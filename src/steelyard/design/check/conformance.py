@@ -13,7 +13,7 @@ from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target
 from steelyard.design.suite.loops import choose_loops
-from steelyard.design.suite.no_amounts import describe_no_amounts
+from steelyard.design.suite.processed import describe_no_amounts
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launch_spec import LaunchSpec

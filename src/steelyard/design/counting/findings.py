@@ -175,35 +175,18 @@ def _may_be_as_counted(timed: Verdict, counted: Verdict) -> bool:
     return timed.interval[0] <= counted.change <= timed.interval[1]
 
 
-_SLOWER_THOUGH_COUNTED_SAME = (
-    "{timed} says slower, and {counted} the same: the work is as it was, so look at memory (caches, page faults), the "
-    "layout of code and data, waiting, frequency or contention"
-)
+# By the verdicts of the timed and of the counted metric.
 _DISAGREEMENTS = {
-    ("slower", "same"): _SLOWER_THOUGH_COUNTED_SAME,
-    (
-        "slower",
-        "faster",
-    ): "{timed} says slower although {counted} fell: fewer but slower steps, such as cache or branch "
-    "misses, divisions, waiting or contention",
-    (
-        "faster",
-        "same",
-    ): "{timed} says faster, and {counted} the same: better use of caches or branches, less waiting, or "
-    "a luckier layout of the code, which the next build may lose",
-    (
-        "faster",
-        "slower",
-    ): "{timed} says faster although {counted} rose: more but cheaper steps, such as vectors, better "
-    "locality or less waiting",
-    (
-        "same",
-        "faster",
-    ): "{counted} fell, and {timed} stayed the same: what was saved was not what takes the time (waiting, memory), "
-    "or is less than the margin",
-    (
-        "same",
-        "slower",
-    ): "{counted} rose, and {timed} stayed the same: what was added runs beside something slower, or is less than "
-    "the margin; on another machine it may show",
+    ("slower", "same"): "{timed} says slower, and {counted} the same: the work is as it was, so look at memory "
+    "(caches, page faults), the layout of code and data, waiting, frequency or contention",
+    ("slower", "faster"): "{timed} says slower although {counted} fell: fewer but slower steps, such as cache or "
+    "branch misses, divisions, waiting or contention",
+    ("faster", "same"): "{timed} says faster, and {counted} the same: better use of caches or branches, less waiting, "
+    "or a luckier layout of the code, which the next build may lose",
+    ("faster", "slower"): "{timed} says faster although {counted} rose: more but cheaper steps, such as vectors, "
+    "better locality or less waiting",
+    ("same", "faster"): "{counted} fell, and {timed} stayed the same: what was saved was not what takes the time "
+    "(waiting, memory), or is less than the margin",
+    ("same", "slower"): "{counted} rose, and {timed} stayed the same: what was added runs beside something slower, or "
+    "is less than the margin; on another machine it may show",
 }

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, counts_by_side, has_set_aside
-from steelyard.design.findings import survivor_findings
 from steelyard.design.judging.failures import accepted_failures_finding
+from steelyard.design.runner.survivors import survivor_findings
 from steelyard.design.stderr_notes import StderrNotes
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count

@@ -12,26 +12,28 @@ from steelyard.model.limits import Accepted, Limits
 from steelyard.model.records import Weighing
 
 Expired = Sequence[frozenset[Accepted]]
-"""The entries that have expired for each subject as a baseline."""
+"""The entries that have expired for each subject of a weighing as a baseline."""
 
 
-def _expired(limits: Limits, weighing: Weighing) -> Expired:
+def expired_entries(limits: Limits, weighing: Weighing) -> Expired:
     """Return the entries that a subject's own file has already; of two commands nobody knows, so none has expired."""
     files = [subject.revision.accepted if subject.revision else [] for subject in weighing.subjects]
     return [frozenset(entry for entry in limits.accepted if entry in of_file) for of_file in files]
 
 
-def limits_in_force(limits: Limits, weighing: Weighing) -> list[Limits]:
+def limits_in_force(limits: Limits, expired: Expired) -> list[Limits]:
     """Return the limits without what has expired, for each subject as a baseline."""
     return [
         limits.model_copy(update={"accepted": [entry for entry in limits.accepted if entry not in gone]})
-        for gone in _expired(limits, weighing)
+        for gone in expired
     ]
 
 
-def findings(report: GateReport) -> Iterator[Finding]:
-    """Yield a finding for each entry that has expired, that is of no metric here, or that was not needed."""
-    known = _expired_by_weighing(report)
+def findings(report: GateReport, known: Mapping[str, Expired]) -> Iterator[Finding]:
+    """Yield a finding for each entry that has expired, that is of no metric here, or that was not needed.
+
+    `known` is what has expired, by the names of the records.
+    """
     metrics = {name for one in report.judged for name in (one.verdict.metric, *one.weighing.settings.metrics)}
     for entry in report.limits.accepted:
         gone = dict.fromkeys(one.source for one in report.judged if _has_expired(entry, one, known))
@@ -67,23 +69,18 @@ def entry_text(entry: Accepted) -> str:
     return f"the accepted slowdown {entry} ({entry.reason})"
 
 
-def unexpired(report: GateReport) -> list[Accepted]:
+def unexpired(report: GateReport, known: Mapping[str, Expired]) -> list[Accepted]:
     """Return the entries that no baseline's own file has."""
-    known = _expired_by_weighing(report)
     return [
         entry for entry in report.limits.accepted if not any(_has_expired(entry, one, known) for one in report.judged)
     ]
 
 
-def _expired_by_weighing(report: GateReport) -> Mapping[int, Expired]:
-    return {id(weighing): _expired(report.limits, weighing) for weighing in report.weighings}
+def _has_expired(entry: Accepted, one: Judged, known: Mapping[str, Expired]) -> bool:
+    return entry in known[one.source][_baseline(one.weighing, one.verdict)]
 
 
-def _has_expired(entry: Accepted, one: Judged, known: Mapping[int, Expired]) -> bool:
-    return entry in known[id(one.weighing)][_baseline(one.weighing, one.verdict)]
-
-
-def _is_tried(entry: Accepted, one: Judged, known: Mapping[int, Expired]) -> bool:
+def _is_tried(entry: Accepted, one: Judged, known: Mapping[str, Expired]) -> bool:
     """Whether an entry fits a result that decides, and whose baseline is known to lack it."""
     weighing, verdict = one.weighing, one.verdict
     if not one.deciding or weighing.subjects[_baseline(weighing, verdict)].revision is None:

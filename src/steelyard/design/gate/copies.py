@@ -26,22 +26,15 @@ def without_copies(records_read: Sequence[ReadRecord]) -> Iterator[ReadRecord]:
             (other for other in same_first_launch if _is_continued_by(record, other)), default=record, key=_launch_count
         )
         if first != record.name:
-            yield ReadRecord(
-                record.name, None, None, [counted_once_finding(record.name, f"holds the same weighing as {first}")]
-            )
+            why = f"holds the same weighing as {first}"
         elif record.weighing is not None and (all_parts := merged_by_part.get(_part_identity(record.weighing))):
-            yield ReadRecord(
-                record.name,
-                None,
-                None,
-                [counted_once_finding(record.name, f"is part of what was merged as {all_parts}")],
-            )
+            why = f"is part of what was merged as {all_parts}"
         elif whole is not record:
-            yield ReadRecord(
-                record.name, None, None, [counted_once_finding(record.name, f"was carried on as {whole.name}")]
-            )
+            why = f"was carried on as {whole.name}"
         else:
             yield record
+            continue
+        yield ReadRecord(record.name, None, None, [counted_once_finding(record.name, why)])
 
 
 def _merged_names_by_part(records_read: Sequence[ReadRecord]) -> dict[Hashable, str]:

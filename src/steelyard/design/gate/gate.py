@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log1p
 from pathlib import Path
@@ -51,7 +51,10 @@ def _report(
     records_read: Sequence[ReadRecord], limits: Limits, *, of_parts: bool = False, findings: Sequence[Finding] = ()
 ) -> GateReport:
     weighings = {one.name: one.weighing for one in records_read if one.weighing is not None}
-    judged = [one for name, weighing in weighings.items() for one in _judge_verdicts(name, weighing, limits)]
+    expired = {name: accepting.expired_entries(limits, weighing) for name, weighing in weighings.items()}
+    judged = [
+        one for name, weighing in weighings.items() for one in _judge_verdicts(name, weighing, limits, expired[name])
+    ]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in records_read if one.problem is not None]
     problems += [*_no_data_problems(report), *_interrupted_problems(report)]
@@ -62,17 +65,17 @@ def _report(
     findings = [*findings, *(finding for one in records_read for finding in one.findings)]
     findings += [
         *_no_data_findings(report),
-        *_unused_limit_findings(report),
+        *_unused_limit_findings(report, expired),
         *_not_asked_for_findings(report),
         *(alone if of_parts else []),
     ]
-    findings += accepting.findings(report)
+    findings += accepting.findings(report, expired)
     return replace(report, problems=problems, findings=findings)
 
 
-def _judge_verdicts(name: str, weighing: Weighing, limits: Limits) -> list[Judged]:
+def _judge_verdicts(name: str, weighing: Weighing, limits: Limits, expired: accepting.Expired) -> list[Judged]:
     verdicts = weighing.derived.verdicts if weighing.derived else []
-    metrics, limits_in_force = weighing.settings.metrics, accepting.limits_in_force(limits, weighing)
+    metrics, limits_in_force = weighing.settings.metrics, accepting.limits_in_force(limits, expired)
     places: Counter[int] = Counter()
     judged = []
     for verdict in verdicts:
@@ -211,14 +214,14 @@ def _benchmarks_of_other_parts(report: GateReport) -> set[str]:
     return suites - {one.name for weighing in report.weighings for one in weighing.benchmarks}
 
 
-def _unused_limit_findings(report: GateReport) -> list[Finding]:
+def _unused_limit_findings(report: GateReport, expired: Mapping[str, accepting.Expired]) -> list[Finding]:
     """Return findings on limits, and on accepted slowdowns, that fit no benchmark."""
     if not report.judged or _covers_every_benchmark(report):
         return []
     names = {one.verdict.benchmark for one in report.judged} | _benchmarks_of_other_parts(report)
     names |= {one.name for weighing in report.weighings for one in failed_benchmarks(weighing)}
     patterns = [(f"the limit {limit}", limit.benchmark) for limit in report.limits.limits if limit.benchmark]
-    patterns += [(accepting.entry_text(entry), entry.benchmark) for entry in accepting.unexpired(report)]
+    patterns += [(accepting.entry_text(entry), entry.benchmark) for entry in accepting.unexpired(report, expired)]
     return [
         Finding(
             code="unused-limit",

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock_finding
+from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
 from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.growing import growing_finding
@@ -21,7 +21,7 @@ from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.launches import FloatArray, Launches
-from steelyard.model.metrics import METRICS, NOISY_METRIC, timed
+from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import TRIED, USED
 from steelyard.model.settings import Settings
@@ -64,7 +64,7 @@ def data_findings(
         _tried_pairing_finding(record, benchmark, requested_metric),
         asleep_finding(record, benchmark, shown_metric),
         *left_out_findings(record, benchmark, shown_metric),
-        _noisy_metric_finding(shown_metric),
+        noisy_metric_finding(shown_metric),
         None if judgement is None else coarse_clock_finding(judgement.quantisation, record.settings.margin),
         _shell_left_in_finding(record.launches, benchmark, shown_metric),
         _short_launch_finding(record.launches, benchmark, record.settings) if record.settings.harness is None else None,
@@ -243,11 +243,6 @@ def _has_some_waits(record: Weighing | Run) -> bool:
     launches, clocks = record.launches, [one.clock for one in record.benchmarks]
     each = zip(launches.benchmark, launches.samples, strict=False)
     return any(sample[3] is not None for number, samples in each if clocks[number] is None for sample in samples)
-
-
-def _noisy_metric_finding(shown_metric: str) -> Finding | None:
-    caution = METRICS[shown_metric].caution
-    return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
 
 
 def _short_launch_finding(launches: Launches, benchmark: int, settings: Settings) -> Finding | None:

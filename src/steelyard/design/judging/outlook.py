@@ -17,7 +17,7 @@ from steelyard.model.rows import DISTURBED, USED, WARM_UP
 from steelyard.model.settings import Settings
 from steelyard.stats.looks import FIRST_LOOK, Budgets
 from steelyard.stats.paired import DECISIVE_CHANCE, EVEN_CHANCE, Judgement, guess_from_few, margin_needed, pairs_needed
-from steelyard.stats.sequential import level_at_end
+from steelyard.stats.spending import level_at_end
 from steelyard.stats.verdict import log_margin
 
 # The budget in pairs that is assumed at first where only a few pairs tell of it.

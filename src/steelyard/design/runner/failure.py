@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from signal import Signals
 
-from steelyard.design.findings import some_processes
+from steelyard.design.runner.survivors import some_processes
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launch_spec import LaunchSpec

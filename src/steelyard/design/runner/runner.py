@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
-from steelyard.design.findings import survivor_findings
 from steelyard.design.runner.failure import Interrupted, check_ended, check_hook_ended, with_prepare_hint
+from steelyard.design.runner.survivors import survivor_findings
 from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.measure.scratch import end_of, room_for, scratch_folder

@@ -8,13 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from steelyard.design.findings import (
-    new_suite_finding,
-    not_measured_finding,
-    other_work_finding,
-    process_time_finding,
-    some_names,
-)
+from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding, some_names
 from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
@@ -22,9 +16,9 @@ from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, no_benchmark_error, read_list
 from steelyard.design.runner.targets import in_first_layout, missing_file_remedy, with_time_limit
 from steelyard.design.suite.amounts import Amounts
-from steelyard.design.suite.no_amounts import no_amounts_finding
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
+from steelyard.design.suite.processed import no_amounts_finding, other_work_finding
 from steelyard.design.suite.selection import Selection, choose_benchmarks, matching_benchmarks, with_tags_of_all
 from steelyard.design.suite.shards import deal_shard
 from steelyard.design.suite.trials import Trials
@@ -113,7 +107,7 @@ class Planner:
         )
         names = [one.name for one in chosen]
         finding = new_suite_finding(subjects[0].name, subjects[1].name, names, selection.not_in_baseline)
-        return self.record.model_copy(update={"findings": [*self.record.findings, finding]})
+        return self.record.with_findings([finding])
 
     def _choose(self, lists: Sequence[Sequence[Listed]], selection: Selection) -> tuple[list[Benchmark], Settings]:
         """Return the benchmarks that were asked for, and the settings, with the part of the suite that they are."""

@@ -10,9 +10,9 @@ from steelyard.design.findings import (
     COLD,
     cold_finding,
     cut_short_finding,
+    findings_by_name,
     findings_not_repeated,
     longer_budget_finding,
-    merge_equal_findings,
     not_quiet_findings,
 )
 from steelyard.design.judging.budgets import count_members
@@ -360,23 +360,13 @@ class Experiment:
         ]
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
 
-    def _named_pairing_findings(self) -> list[Finding]:
-        """Return why pairs ran one after the other; of several benchmarks, with the names of those that did."""
-        has_several = sum(not benchmark.control for benchmark in self._open) > 1
-        return (
-            merge_equal_findings(self._pairing_findings)
-            if has_several
-            else [finding for _, finding in self._pairing_findings]
-        )
-
-    def _not_quiet_findings(self) -> list[Finding]:
-        return not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
-
     def _final_record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
         said_findings = self._recorder.stderr_notes.findings(self._header)
         renewed_codes = {COLD, *(SAID if said_findings else ())}  # said anew, as it has been carried on since
         kept_findings = findings_not_repeated(self._header.findings, self._pairing_findings)
+        pairing_findings = findings_by_name(self._pairing_findings, self._header.benchmarks)
+        waiting_findings = not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
         return self._header.model_copy(
             update={
                 "stop": stop,
@@ -384,9 +374,9 @@ class Experiment:
                 "findings": [
                     *(one for one in kept_findings if one.code not in renewed_codes),
                     *self._findings,
-                    *(one for one in self._named_pairing_findings() if one not in kept_findings),
+                    *(one for one in pairing_findings if one not in kept_findings),
                     *(one for one in self._starts.findings if one not in self._header.findings),
-                    *(one for one in self._not_quiet_findings() if one not in kept_findings),
+                    *(one for one in waiting_findings if one not in kept_findings),
                     *self._cold_findings(stop),
                     *(longer_budget_finding(self._settings) if self._pace.budget.is_extended else ()),
                     *self._recorder.not_reached_findings(self._header.benchmarks, stop),

@@ -17,7 +17,7 @@ from steelyard.model.settings import Settings
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import Budgets, next_look
 from steelyard.stats.paired import is_futile
-from steelyard.stats.sequential import level_at_end
+from steelyard.stats.spending import level_at_end
 
 
 class Looks:

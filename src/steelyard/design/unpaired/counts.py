@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from steelyard.design.findings import some_names
 from steelyard.design.outcome import derive
-from steelyard.design.unpaired.runs import counting_conditions_findings, shared_benchmarks, unshared_findings
+from steelyard.design.unpaired.comparable import counting_conditions_findings, shared_benchmarks, unshared_findings
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding

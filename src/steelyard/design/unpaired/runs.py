@@ -1,30 +1,32 @@
-"""From two kept runs to verdicts: what may be compared at all, in which metric, and how the two differed."""
+"""From two kept runs to verdicts: in which metric they are judged, and with which findings."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import ceil, expm1, isfinite
-from pathlib import Path
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock_finding, some_names
+from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
 from steelyard.design.judging.common import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import Change, mean_of
 from steelyard.design.judging.ticks import hidden_by_clock
-from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.design.unpaired.comparable import (
+    check_comparable,
+    clock_differences,
+    differences,
+    shared_benchmarks,
+    unshared_findings,
+)
 from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.foreign import ForeignResults
 from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray
-from steelyard.model.metrics import METRICS, NOISY_METRIC, of_one_process
+from steelyard.model.metrics import of_one_process
 from steelyard.model.ratios import with_rate
-from steelyard.model.records import Run, Weighing
-from steelyard.model.subject import Subject
-from steelyard.model.typed import typed
+from steelyard.model.records import Run
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report.figures import count, seconds
 from steelyard.stats.unpaired import (
@@ -42,55 +44,6 @@ from steelyard.stats.unpaired import (
 _MOST_PRESSURE_SHARE = 0.9
 
 
-_MACHINE_FIELDS = {
-    "processor": "cpu_model",
-    "microcode": "microcode",
-    "memory": "memory_bytes",
-    "kernel": "kernel",
-    "C library": "libc",
-    "virtualization": "virtualization",
-    "governor": "governor",
-    "clock source": "clock_source",
-    "address randomisation": "aslr",
-}
-_SETTINGS_FIELDS = {
-    "--cpu": "cpu",
-    "--repeat": "repeat",
-    "--stdin": "stdin",
-    "--output": "output",
-    "--setup": "setup",
-    "--prepare": "prepare",
-    "--conclude": "conclude",
-    "--warmup": "warm_up",
-    "--heap-shuffle": "heap_shuffle",
-    "--isolate": "isolate",
-    "--ignore-failure": "ignore_failure",
-    "names passed on from the environment": "environment",
-    "working directory": "directory",
-}
-# Counts do not depend on these.
-_TIMING_SETTINGS = ("cpu", "repeat", "output", "warm_up", "heap_shuffle", "isolate")
-_PROGRAM_PATH = "program's path"
-_SUBJECT_FIELDS = {"command": "command", _PROGRAM_PATH: "program", "--shell": "shell"}
-
-
-def require_run(record: Weighing | Run | ForeignResults, path: Path) -> Run:
-    """Return the run in that file; raises UsageError, saying what to do, for what is none, failed, or is empty."""
-    if isinstance(record, ForeignResults):
-        raise UsageError(
-            f"{path} was imported from {record.provenance.tool}, and the other was measured by steelyard: these do not "
-            "measure the same, so compare two imports or two runs"
-        )
-    if not isinstance(record, Run):
-        raise UsageError(
-            f"{path} is a weighing, which has its verdict: look at it with steelyard show {typed(path)}; "
-            "diff takes two runs, kept by steelyard run COMMAND -o FILE"
-        )
-    if all(reason == "failed" for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
-        raise UsageError(f"{path} is a run that failed: measure it again with steelyard run")
-    return record
-
-
 def compare_runs(
     baseline: Run,
     candidate: Run,
@@ -106,14 +59,14 @@ def compare_runs(
     machines (unless forced), for a run and itself, and for runs with no benchmark in common; MeasurementError where
     the first metric is undefined.
     """
-    _check_comparable(baseline, candidate, force=force)
+    check_comparable(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
     parts = [by_benchmark(run) for run in (baseline, candidate)]
     views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
     shared = [places for places in shared if _is_measured(*views[places], places)] or shared
     findings = [
-        *_differences(baseline, candidate),
-        *_clock_differences(baseline, candidate, shared),
+        *differences(baseline, candidate),
+        *clock_differences(baseline, candidate, shared),
         *unshared_findings(baseline, candidate, shared),
     ]
     requested_metrics = metrics or baseline.settings.metrics
@@ -132,146 +85,9 @@ def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
     return [mean for metric, changes in metrics.items() for mean in mean_of(metric, changes, independent=False)]
 
 
-def _check_comparable(baseline: Run, candidate: Run, *, force: bool) -> None:
-    if (baseline.created, baseline.launches) == (candidate.created, candidate.launches):
-        raise UsageError("A and B are the same run: give two that were measured one after the other")
-    if baseline.machine.key != candidate.machine.key and not force:
-        models = (baseline.machine.cpu_model or "unknown", candidate.machine.cpu_model or "unknown")
-        raise UsageError(
-            f"A and B were measured on different machines ({models[0]}, {baseline.machine.key}; {models[1]}, "
-            f"{candidate.machine.key}), which differ by more than most changes: measure both on one, or give --force"
-        )
-
-
-def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
-    """Return the places of the benchmarks to compare, by name.
-
-    A single command is compared with a single one whatever their names. Benchmarks of a harness that failed in either
-    run are left out.
-    """
-    kinds = [run.settings.harness for run in (baseline, candidate)]
-    if kinds[0] != kinds[1]:
-        raise UsageError("one of A and B measured benchmarks in a harness, and the other did not: measure both alike")
-    if kinds[0] is None and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
-        return [(0, 0)]
-    mine, theirs = (
-        {benchmark.name: place for place, benchmark in enumerate(run.benchmarks) if place not in failed}
-        for run, failed in ((baseline, _failed_places(baseline)), (candidate, _failed_places(candidate)))
-    )
-    shared = [(place, theirs[name]) for name, place in mine.items() if name in theirs]
-    if not shared:
-        raise UsageError(
-            f"A and B have no benchmark in common: A has {some_names(list(mine)) or 'none'}, and B "
-            f"{some_names(list(theirs)) or 'none'}: measure the same benchmarks in both"
-        )
-    return shared
-
-
-def _failed_places(run: Run) -> set[int]:
-    return {place for place, reason in enumerate(run.stop) if reason == "failed"}
-
-
 def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool:
     """Whether both runs have a launch to judge: one that was interrupted may not have come to all its benchmarks."""
     return all(len(run.launches.judged(place)) for run, place in zip((baseline, candidate), places, strict=True))
-
-
-# --- what differs between the two
-
-
-def unshared_findings(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
-    """Yield findings that name the benchmarks that only one of the two has measured."""
-    unshared = []
-    for side, run in enumerate((baseline, candidate)):
-        shared_places = {places[side] for places in shared} | _failed_places(run)
-        unshared.append(
-            [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in shared_places]
-        )
-    yield from left_out_findings(unshared)
-
-
-def _differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
-    if baseline.machine.key != candidate.machine.key:
-        yield other_machine_finding()
-    sources: tuple[tuple[dict[str, str], object, object], ...] = (
-        (_MACHINE_FIELDS, baseline.machine, candidate.machine),
-        (_SETTINGS_FIELDS, baseline.settings, candidate.settings),
-        ({"Steelyard version": "tool"}, baseline, candidate),
-    )
-    yield from _subject_differences(baseline.subjects[0], candidate.subjects[0])
-    for names, one, other in sources:
-        yield from _field_differences(names, one, other)
-    if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
-        yield from _difference("program's digest (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
-    yield from _variable_differences(baseline, candidate)
-
-
-def _subject_differences(one: Subject, other: Subject) -> Iterator[Finding]:
-    names = dict(_SUBJECT_FIELDS)
-    if one.revision is not None and other.revision is not None:
-        del names[_PROGRAM_PATH]  # the folders that builds are kept in always differ, in paths of one length
-        yield from _difference("--build", one.revision.build, other.revision.build)
-    yield from _field_differences(names, one, other)
-
-
-def counting_conditions_findings(baseline: Run, candidate: Run) -> Iterator[Finding]:
-    """Yield what differs, beside the programs, of what counts depend on: the work, and what libraries choose by."""
-    yield from _field_differences({"processor": "cpu_model"}, baseline.machine, candidate.machine)
-    yield from _field_differences({"--shell": "shell"}, baseline.subjects[0], candidate.subjects[0])
-    names = {what: field for what, field in _SETTINGS_FIELDS.items() if field not in _TIMING_SETTINGS}
-    yield from _field_differences(names, baseline.settings, candidate.settings)
-    yield from _variable_differences(baseline, candidate)
-
-
-def _field_differences(names: dict[str, str], one: object, other: object) -> Iterator[Finding]:
-    for what, field in names.items():
-        yield from _difference(what, getattr(one, field), getattr(other, field))
-
-
-def _variable_differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
-    changed = _changed_variables(baseline.settings.variables, candidate.settings.variables)
-    if changed:  # their values may be secrets
-        yield Finding(code="differs", message=f"environment variables set differently: {', '.join(changed)}")
-
-
-def _clock_differences(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
-    """Yield findings on benchmarks that were timed in different ways."""
-    for mine, theirs in shared:
-        name = candidate.benchmarks[theirs].name
-        yield from _difference(f"clock of {name}", _clock(baseline, mine), _clock(candidate, theirs))
-
-
-def _clock(run: Run, benchmark: int) -> str:
-    own = run.benchmarks[benchmark].clock
-    if own == "process":
-        return own
-    stands_still = run.settings.clock == "still" and own != "plain"
-    return "one that stands still while it waits" if stands_still else "the harness's own"
-
-
-def _difference(what: str, one: object, other: object) -> Iterator[Finding]:
-    if one == other:
-        return
-    if isinstance(one, list) and isinstance(other, list):
-        one, other = ([item for item in mine if item not in rest] for mine, rest in ((one, other), (other, one)))
-        if not one and not other:
-            one, other = "one order", "another order"
-    yield difference_finding(what, _value_text(one), _value_text(other))
-
-
-def _value_text(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none of these"
-    return "none" if value is None or value == "" else str(value)
-
-
-def _changed_variables(one: dict[str, str | None], other: dict[str, str | None]) -> list[str]:
-    known = [{name: value for name, value in each.items() if value is not None} for each in (one, other)]
-    differing = {name for name in known[0].keys() & known[1].keys() if known[0][name] != known[1][name]}
-    return sorted(differing | (one.keys() ^ other.keys()))  # of a value that no record holds nothing can be said
-
-
-# --- the verdict
 
 
 def _verdict(
@@ -371,8 +187,8 @@ def _findings(
             message="in one of the runs other threads or child processes did some of the work, or the machine does not "
             "tell how long a process waits for a processor: wall time was judged in both instead of active",
         )
-    if caution := METRICS[shown_metric].caution:
-        yield Finding(code=NOISY_METRIC, message=caution)
+    if noisy := noisy_metric_finding(shown_metric):
+        yield noisy
     if coarse := coarse_clock_finding(judgement.quantisation, margin):
         yield coarse
     fewest, shortest = min(len(each.logs) for each in sides), min(each.seconds for each in sides)

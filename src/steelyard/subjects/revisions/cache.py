@@ -96,6 +96,10 @@ class Entry:
         """What the build printed."""
         return self.folder / "log"
 
+    def target_log(self, mark: str) -> Path:
+        """Return the log of a target's own build."""
+        return self.folder / f"log-{mark}"
+
     def facts(self) -> Facts | None:
         """Return what is known about it; None if it is not complete."""
         return _facts(self.folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from steelyard.measure.tools import Ended
 from steelyard.report.endings import how_status_failed
@@ -13,10 +12,7 @@ from steelyard.report.figures import seconds
 from steelyard.report.plain import one_line
 from steelyard.subjects.responses import without_colours
 from steelyard.subjects.revisions.checkout import NotBuiltError
-
-if TYPE_CHECKING:
-    from steelyard.subjects.revisions.builds import Job
-    from steelyard.subjects.revisions.recipe import TargetBuild
+from steelyard.subjects.revisions.recipe import Job, TargetBuild
 
 ROOM_REMEDY = "steelyard cache --clear, or set XDG_CACHE_HOME"
 """How to make room for builds."""

@@ -6,23 +6,13 @@ what became of each is kept.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from steelyard.subjects.command import LAYOUT_PLACE
-from steelyard.subjects.revisions.cache import Entry, Facts
-from steelyard.subjects.revisions.toolchain import named_program_stamps
-
-if TYPE_CHECKING:
-    from steelyard.subjects.revisions.checkout import NotBuiltError
+from steelyard.subjects.revisions.revision import Revision
 
 USUAL_TIMEOUT_S = 3600.0
-_MARK_DIGITS = 16
-_DIGEST_DIGITS = 8
 
 
 @dataclass(frozen=True)
@@ -35,17 +25,6 @@ class TargetBuild:
     """For /bin/sh; `{layout}` in it stands for the number of the layout."""
     may_be_new: bool = False
     """Whether the revision may not have the target yet: then its build may fail."""
-
-
-@dataclass(frozen=True)
-class OwnBuild:
-    """What became of a target's own build."""
-
-    log: Path
-    error: NotBuiltError | None = None
-    """Why it failed."""
-    may_be_new: bool = False
-    """Whether it may fail, as the revision may not have the target yet."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +42,7 @@ class Recipe:
     targets: tuple[TargetBuild, ...] | None = None
     """What is built after that for single targets, of those that are weighed; None if no target has a build of its own.
 
-    They are independent of each other: a kept build of more targets has_targets for fewer.
+    They are independent of each other: a kept build of more targets serves for fewer.
     """
 
     @property
@@ -107,25 +86,9 @@ class Recipe:
         return text if self.layout is None else text.replace(LAYOUT_PLACE, str(self.layout))
 
 
-def mark_of(build: TargetBuild, source: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """Return what identifies a target's build among those with the same sources: its command and what that names."""
-    parts = [build.command, named_program_stamps(source, wanted, build.command)]
-    return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_MARK_DIGITS]
+@dataclass(frozen=True)
+class Job:
+    """One revision to be built in one way."""
 
-
-def digest_of(marks: Iterable[str]) -> str:
-    """Return the part of a build's key that stands for the builds of targets in it, in whatever order they are."""
-    return hashlib.sha256(" ".join(sorted({*marks})).encode()).hexdigest()[:_DIGEST_DIGITS]
-
-
-def has_targets(facts: Facts | None, wanted: Sequence[tuple[str, TargetBuild]]) -> bool:
-    """Return whether a kept build has all that is wanted, each with its mark; one that failed is tried again."""
-    if facts is None:
-        return False
-    known = {one.mark: one for one in facts.targets}
-    return all(mark in known and (known[mark].failure is None or one.may_be_new) for mark, one in wanted)
-
-
-def log_of(entry: Entry, mark: str) -> Path:
-    """Return the log of a target's build."""
-    return entry.folder / f"log-{mark}"
+    revision: Revision
+    recipe: Recipe

@@ -153,28 +153,21 @@ def side_of(builds: Builds, name: str) -> Side:
 
 
 def subjects_of(
-    sides: Sequence[Builds],
-    command: str,
-    names: Sequence[str],
-    *,
-    shell: bool,
-    search_path: str | None,
-    is_harness: bool = False,
+    sides: Sequence[Side], command: str, *, shell: bool, search_path: str | None, is_harness: bool = False
 ) -> list[Subject]:
     """Return the command as a subject of each side; raises UsageError if a side lacks its program.
 
     If the program of a harness is new in the candidate, the baseline still gets a subject, one without benchmarks.
     """
     subjects: list[Subject] = []
-    located_sides = [side_of(builds, name) for builds, name in zip(sides, names, strict=True)]
-    for side in located_sides:
+    for side in sides:
         role = "candidate" if subjects else "baseline"
         try:
             subjects.append(side.subject(command, role, shell=shell, search_path=search_path))
         except UsageError:
-            if is_harness and not subjects and new_file(located_sides[0], located_sides[1], command):
-                candidate = located_sides[1].subject(command, "candidate", shell=shell, search_path=search_path)
-                return [subject_in(located_sides[0], candidate), candidate]
+            if is_harness and not subjects and new_file(sides[0], sides[1], command):
+                candidate = sides[1].subject(command, "candidate", shell=shell, search_path=search_path)
+                return [subject_in(sides[0], candidate), candidate]
             raise
     return subjects
 

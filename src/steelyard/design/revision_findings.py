@@ -1,0 +1,47 @@
+"""Findings on the revisions that are weighed: what their checkouts have in common, or should not contain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from steelyard.design.findings import some_names
+from steelyard.model.kept import IDENTICAL, SHARED, Finding
+
+if TYPE_CHECKING:
+    from steelyard.model.settings import Settings
+    from steelyard.model.subject import Subject
+    from steelyard.subjects.revisions.builds import Built
+    from steelyard.subjects.revisions.git import Repository
+
+
+def identical_finding(baseline: str, candidate: str, same: str) -> Finding:
+    """Return the finding that both sides are one program, as the clause `same` says: there is nothing to weigh."""
+    return Finding(
+        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {same}, so that nothing had to be measured"
+    )
+
+
+def shared_findings(
+    repository: Repository,
+    sides: Sequence[Sequence[Built]],
+    subjects: Sequence[Subject],
+    settings: Settings,
+    environment: Mapping[str, str],
+) -> list[Finding]:
+    """Return findings on files that are the work tree's, whichever revision runs; `environment` is the user's."""
+    from steelyard.subjects.command import shared_environment
+    from steelyard.subjects.revisions.shared import shared_by_revisions
+
+    found = shared_by_revisions(repository, sides, subjects, shared_environment(settings, environment))
+    return [Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found]
+
+
+def built_files_finding(paths: Sequence[str]) -> Finding:
+    """Return the finding that the work tree holds what was built there before, which a build may take for its own."""
+    return Finding(
+        code="built-files",
+        message="the work tree was taken with what git neither tracks nor ignores, built files too: "
+        f"{some_names(paths)}",
+        remedy="a build may take them for up to date: name them in .gitignore, or remove them",
+    )
