@@ -9,16 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.options import Options
-from steelyard.api.parameters import join_parameters
-from steelyard.api.recipe import known_targets, passed_on_variables, recipe_of, without_secrets
+from steelyard.api.recipe import known_targets, recipe_of
 from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
-from steelyard.api.streams import input_of_launches
+from steelyard.api.targets import AskedTarget
 from steelyard.api.untimed import options_of_target
-from steelyard.api.wording import split_option
 from steelyard.design.findings import new_suite_finding, some_names
 from steelyard.design.folders import enter_folder
 from steelyard.design.several import Part, join_parts
@@ -59,10 +56,6 @@ class Sides:
         return replace(self, baseline=baseline, candidate=candidate, recipe=recipe)
 
 
-# Settings for all targets that mean nothing for those with a harness.
-_KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
-# Keys of a section that are no part of what is asked of a weighing.
-_KEYS_WITHOUT_OPTION = frozenset({"name", "command", "build", "margin", "margins"})
 # Fields for commands on the command line; in a project, each target has its own.
 _FIELDS_OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
@@ -244,14 +237,9 @@ def _other_targets(targets: Mapping[int, Target], position: int) -> list[Target]
 
 
 @dataclass(frozen=True)
-class _PlannedTarget:
-    """One target, with what is asked of it."""
+class _PlannedTarget(AskedTarget):
+    """One target to be weighed."""
 
-    project: Project
-    place: int
-    target: Target
-    options: Options
-    world: World
     other_targets: Collection[Target]
     """The other targets that are weighed."""
 
@@ -267,9 +255,9 @@ class _PlannedTarget:
             raise self.located_error(error) from error
 
     def _settings(self, options: Options, recipe: Recipe | None) -> Settings:
-        passed_on = passed_on_variables(self.options)
-        world = replace(self.world, environment=without_secrets(self.world.environment, passed_on))
-        return settings_of(options, world, commands=[self.target.command], judged=True, recipe=recipe)
+        return settings_of(
+            options, self.world_without_secrets(), commands=[self.target.command], judged=True, recipe=recipe
+        )
 
     def part(self, sides: Sides) -> Part | str:
         """Return its weighing, which tells of a new suite; for a command that only the candidate has, return a note."""
@@ -326,21 +314,8 @@ class _PlannedTarget:
         return side.subject(self.target.command, role, shell=options.launch.shell, search_path=search_path)
 
     def _target_options(self) -> Options:
-        """Return what is asked; what that leaves open is the target's own, else what the file says of all targets."""
-        update: dict[str, dict[str, Any]] = {}
-        for section in (self.project.compare, self.target):
-            for key in type(section).model_fields.keys() - _KEYS_WITHOUT_OPTION:
-                (group, name), value = group_and_field(key), getattr(section, key)
-                if section is not self.target and self.target.harness and key in _KEYS_OF_PLAIN_COMMANDS:
-                    continue
-                if value is not None and not getattr(self.options, group).is_given(name):
-                    update.setdefault(group, {})[name] = self._as_option(key, value)
-        options = _with_layouts(self.project, self.options)
-        if self.target.harness is None and (suite := options.suite).given:  # they chose the whole command
-            options = replace(options, suite=replace(suite, benchmark=None, tag=None))
-        options = replace(
-            options, **{group: replace(getattr(options, group), **values) for group, values in update.items()}
-        )
+        """Return what is asked of it, without what its metrics make no use of."""
+        options = self.options_with_file(_with_layouts(self.project, self.options))
         return options_of_target(
             options, self._metrics(self.target), [self._metrics(other) for other in self.other_targets]
         )
@@ -349,16 +324,6 @@ class _PlannedTarget:
         """Return the metrics of a target: those of the command line, of the target, or of the project."""
         in_file = target.metrics or self.project.compare.metrics
         return metric_names(self.options.judging.metric if self.options.judging.is_given("metric") else in_file)
-
-    def _as_option(self, key: str, value: Any) -> Any:
-        """Return a value of the file as its option would have it."""
-        if key == "stdin":
-            return input_of_launches("--stdin", value)
-        if key == "environment":  # one file serves many machines: what is not set on this one is not passed on
-            return [one for one in value if "=" in one or one in self.world.environment]
-        if key == "parameters":
-            return join_parameters(value)
-        return value
 
     def _margin(self) -> float | None:
         return None if self.options.judging.is_given("margin") else self.target.margin
@@ -387,20 +352,3 @@ class _PlannedTarget:
         if self.options.judging.is_given("max_time"):
             return True
         return self.target.max_time is None and self.project.compare.max_time is not None
-
-    def located_error(self, error: UsageError) -> UsageError:
-        """Return the error with the line in the file that it is about.
-
-        That is the key's line if the error begins with an option, else the command's.
-        """
-        message = str(error)
-        split = split_option(message)
-        if split is None:
-            return UsageError(f"{self.project.at('target', self.place, 'command')}: {message}")
-        if is_given(self.options, split[0]):
-            return error
-        key = split[0].replace("_", "-")
-        for section in (("target", self.place), ("compare",), ("build",)):
-            if (*section, key) in self.project.lines:
-                return UsageError(f"{self.project.at(*section, key)}: {key}{split[1]}")
-        return error
