@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -19,12 +19,11 @@ from steelyard.api.untimed import options_of_target
 from steelyard.design.findings import new_suite_finding, some_names
 from steelyard.design.folders import enter_folder
 from steelyard.design.several import Part, join_parts
-from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import timed
-from steelyard.model.patterns import fits, is_chosen, left_out_by
+from steelyard.model.patterns import fits, is_chosen
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
@@ -82,10 +81,8 @@ def project_plan(
     """
     options, recipe = _with_absolute_paths(_with_seed(options, world)), recipe_of(project, targets, options, world)
     with enter_folder(project.folder):  # errors that need no build come first
-        for position, target in targets.items():
-            _PlannedTarget(
-                project, position, target, options, world, other_targets=_other_targets(targets, position)
-            ).check(recipe.of_one(target.name))
+        for planned in _PlannedTarget.of_each(project, targets, options, world):
+            planned.check(recipe.of_one(planned.target.name))
     with sides_of(project, recipe, options, watch, world) as sides, enter_folder(project.folder):
         parts, left_out = _parts_of(project, targets, sides, options, world)
         yield ProjectPlan(parts, options.judging.max_time or project.compare.max_time, left_out)
@@ -108,7 +105,7 @@ def _matching_targets(project: Project, patterns: Sequence[str], options: Option
     for field in _FIELDS_OF_COMMANDS:
         if field in options.given:
             raise UsageError(
-                f"{options.given[field]} is of commands: give two of them, or say it in a [[target]] of {project.file}"
+                f"{options.given[field]} is of commands: give them, or say it in a [[target]] of {project.file}"
             )
     targets = dict(enumerate(project.targets))
     if not targets:
@@ -195,12 +192,9 @@ def _parts_of(
 ) -> tuple[list[Part], list[str]]:
     """Return the weighings of these targets on both sides, and what to say of those left out."""
     parts, left_out = list[Part](), list[str]()
-    for position, target in targets.items():
-        planned = _PlannedTarget(
-            project, position, target, options, world, other_targets=_other_targets(targets, position)
-        )
+    for planned in _PlannedTarget.of_each(project, targets, options, world):
         try:
-            part = planned.part(sides.of_target(target.name))
+            part = planned.part(sides.of_target(planned.target.name))
         except UsageError as error:
             raise planned.located_error(error) from error
         if isinstance(part, Part):
@@ -227,21 +221,13 @@ def _part_of_new_commands(
     ):
         message = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{message} ({why})")
-    position, target = next(iter(targets.items()))
-    planned = _PlannedTarget(project, position, target, options, world, other_targets=_other_targets(targets, position))
+    planned = _PlannedTarget.of_each(project, targets, options, world)[0]
     return planned.part_of_new_commands(sides, [target.name for target in targets.values()])
-
-
-def _other_targets(targets: Mapping[int, Target], position: int) -> list[Target]:
-    return [target for other_position, target in targets.items() if other_position != position]
 
 
 @dataclass(frozen=True)
 class _PlannedTarget(AskedTarget):
     """One target to be weighed."""
-
-    other_targets: Collection[Target]
-    """The other targets that are weighed."""
 
     def check(self, recipe: Recipe) -> None:
         """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
@@ -282,7 +268,7 @@ class _PlannedTarget(AskedTarget):
             return f"{left_out}: there is no {missing}"
         request = request_of(options, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
-        selection = replace(self._selection(request.selection), not_in_baseline=missing)
+        selection = replace(self.selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
@@ -335,15 +321,6 @@ class _PlannedTarget(AskedTarget):
             default = settings.margin if compare.margin is None else compare.margin
             update |= {"margin": default, "margins": compare.margins}
         return settings.model_copy(update=update)
-
-    def _selection(self, selection: Selection) -> Selection:
-        """Return which benchmarks to measure; patterns of the command line apply to all targets together."""
-        suite = self.options.suite
-        left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
-        commands = [target.name for target in self.project.targets if target.harness is None]
-        is_alone = not self.other_targets and not fits(commands, left_out)
-        are_patterns_shared = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
-        return replace(selection, of_several=are_patterns_shared)
 
     def _shares_time(self) -> bool:
         """Return whether a time is given for all targets together, and this one is timed and has none of its own."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.options import Options
@@ -12,8 +12,10 @@ from steelyard.api.parameters import join_parameters
 from steelyard.api.recipe import passed_on_variables, without_secrets
 from steelyard.api.streams import input_of_launches
 from steelyard.api.wording import split_option
+from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
+from steelyard.model.patterns import fits, left_out_by
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 
@@ -32,6 +34,16 @@ class AskedTarget:
     target: Target
     options: Options
     world: World
+    other_targets: Collection[Target]
+    """The other targets of which the same is asked."""
+
+    @classmethod
+    def of_each(cls, project: Project, targets: Mapping[int, Target], options: Options, world: World) -> list[Self]:
+        """Return all of these targets, which are given by their places in the file."""
+        return [
+            cls(project, place, target, options, world, [targets[other] for other in targets if other != place])
+            for place, target in targets.items()
+        ]
 
     def options_with_file(self, options: Options, keys: Collection[str] | None = None) -> Options:
         """Return `options` with what the caller left open: the target's own, else what the file says of all targets.
@@ -53,6 +65,15 @@ class AskedTarget:
         return replace(
             options, **{group: replace(getattr(options, group), **values) for group, values in update.items()}
         )
+
+    def selection(self, selection: Selection) -> Selection:
+        """Return which benchmarks to measure; patterns of the command line apply to all targets together."""
+        suite = self.options.suite
+        left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
+        commands = [target.name for target in self.project.targets if target.harness is None]
+        is_alone = not self.other_targets and not fits(commands, left_out)
+        are_patterns_shared = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
+        return replace(selection, of_several=are_patterns_shared)
 
     def world_without_secrets(self) -> World:
         """Return the world with no variable that looks like a secret, unless the caller passes it on by its name."""
