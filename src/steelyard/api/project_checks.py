@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.api.checks import check_limit
 from steelyard.api.options import Options
@@ -54,6 +54,7 @@ _KEYS = frozenset(
     }
 )
 _HOOKS = ("set_up", "prepare", "conclude", "cleanup")
+_SIDES = 2
 _ROLE = "checked"
 
 
@@ -173,5 +174,9 @@ class _CheckedTarget(AskedTarget):
         """Return what is asked of its launches; of two commands around them, that of the side that is checked."""
         options = self.options_with_file(self.options, _KEYS)
         launch, is_baseline = options.launch, self.options.revisions.base is not None
-        own = {name: (given[:1] if is_baseline else given[-1:]) for name in _HOOKS if (given := getattr(launch, name))}
+        own: dict[str, Any] = {
+            name: commands[:1] if is_baseline else commands[1:]
+            for name in _HOOKS
+            if len(commands := getattr(launch, name) or ()) == _SIDES
+        }
         return replace(options, launch=replace(launch, **own))
