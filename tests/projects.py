@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from steelyard.api import project
+from steelyard.api import project, project_checks
 from steelyard.api.project import Sides
+from steelyard.api.project_checks import BuiltSide
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.subjects.revisions.sides import Side
@@ -84,6 +85,11 @@ def project_world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> P
     def folders(*_: object) -> Iterator[Sides]:
         yield Sides(Side("main", [of_project.folder / "base"]), Side("the work tree", [of_project.folder / "head"]))
 
+    @contextmanager
+    def folder(*_: object) -> Iterator[BuiltSide]:
+        yield BuiltSide(Side("the work tree", [of_project.folder / "head"]))
+
     monkeypatch.setattr(project, "sides_of", folders)
+    monkeypatch.setattr(project_checks, "side_of_project", folder)
     monkeypatch.setattr("tests.world.pool.ThreadPoolExecutor", of_project.executor)
     return of_project

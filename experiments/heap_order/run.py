@@ -20,6 +20,7 @@ from steelyard.design.check.session import check_target
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
+from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.measure.heap import HeapWatcher
 from steelyard.measure.launch import Launcher
@@ -164,7 +165,7 @@ def _findings(subject: Subject, seconds: float) -> str:
         Settings(metrics=["active"], harness="protocol", timeout_s=60),
         World(),
         lambda progress: None,  # noqa: ARG005 - the table is short
-        only=[FIRST, LAST],
+        selection=Selection(only=[FIRST, LAST]),
         seconds=seconds,
     )
     rows = [[one.benchmark, one.code, one.outcome, one.finding] for one in found.looked if _is_told(one)]

@@ -116,7 +116,7 @@ def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
     ("options", "said"),
     [
         ({"targets": "x"}, "targets 'x' is none of steelyard.toml: it has sort, parse"),
-        ({"harness": "auto"}, "harness is of commands: give two of them, or say it in a"),
+        ({"harness": "auto"}, "harness is of commands: give them, or say it in a"),
         ({"pairs": 2}, "pairs 2 can never show anything"),
         ({"folder": "gone"}, "folder 'gone' is no folder: give that of the project's file, or one below it"),
         ({"folder": "steelyard.toml"}, "folder 'steelyard.toml' is no folder"),

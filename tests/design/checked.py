@@ -206,6 +206,9 @@ class Server(OneByOne):
     def cancel(self) -> None:
         self.cancelled = True
 
+    def forget_cancel(self) -> None:
+        self.cancelled = False
+
     def world(self) -> World:
         """Return everything that a check takes from outside."""
         return World(

@@ -26,6 +26,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.several import Part, measure_all
+from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
 from steelyard.model.files import describe_error
@@ -163,10 +164,11 @@ def check(
     """
     world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Checking)
     limit_s, watches_heap = seconds_of("--max-time", read_argument("max_time", max_time)), read_argument("heap", heap)
-    command_line, patterns = read_argument("command", command), options.suite.benchmark or []
+    command_line = read_argument("command", command)
     with _usage_errors():
         subject, settings = target_of(command_line, options, limit_s, world)
-    soundness = check_target(subject, settings, world, watch, only=patterns, seconds=limit_s, heap=watches_heap)
+    selection = Selection(only=options.suite.benchmark or [])
+    soundness = check_target(subject, settings, world, watch, selection=selection, seconds=limit_s, heap=watches_heap)
     record = Record(soundness)
     if soundness.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)

@@ -21,7 +21,12 @@ def target_of(command: str, options: Options, max_time: float, world: World) -> 
     """Return the command to examine and how it is launched; raise UsageError, also for a bad `max_time` (s)."""
     from steelyard.subjects.command import command_subject
 
-    seconds_in_range("--max-time", max_time, 0.1, 86_400)
+    check_limit(max_time)
     settings = settings_of(options, world)
     search_path = world.environment.get("PATH")
     return command_subject(command, command, "checked", shell=False, search_path=search_path), settings
+
+
+def check_limit(max_time: float) -> None:
+    """Raise UsageError for a time for each benchmark (s) that is out of range."""
+    seconds_in_range("--max-time", max_time, 0.1, 86_400)

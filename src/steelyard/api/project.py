@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.options import Options
-from steelyard.api.parameters import join_parameters
-from steelyard.api.recipe import known_targets, passed_on_variables, recipe_of, without_secrets
+from steelyard.api.recipe import known_targets, recipe_of
 from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
-from steelyard.api.streams import input_of_launches
+from steelyard.api.targets import AskedTarget
 from steelyard.api.untimed import options_of_target
-from steelyard.api.wording import split_option
 from steelyard.design.findings import new_suite_finding, some_names
 from steelyard.design.folders import enter_folder
 from steelyard.design.several import Part, join_parts
-from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import timed
-from steelyard.model.patterns import fits, is_chosen, left_out_by
+from steelyard.model.patterns import fits, is_chosen
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
@@ -59,10 +55,6 @@ class Sides:
         return replace(self, baseline=baseline, candidate=candidate, recipe=recipe)
 
 
-# Settings for all targets that mean nothing for those with a harness.
-_KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
-# Keys of a section that are no part of what is asked of a weighing.
-_KEYS_WITHOUT_OPTION = frozenset({"name", "command", "build", "margin", "margins"})
 # Fields for commands on the command line; in a project, each target has its own.
 _FIELDS_OF_COMMANDS = ("name", "names", "harness", "parameter_list", "parameter_scan")
 
@@ -89,10 +81,8 @@ def project_plan(
     """
     options, recipe = _with_absolute_paths(_with_seed(options, world)), recipe_of(project, targets, options, world)
     with enter_folder(project.folder):  # errors that need no build come first
-        for position, target in targets.items():
-            _PlannedTarget(
-                project, position, target, options, world, other_targets=_other_targets(targets, position)
-            ).check(recipe.of_one(target.name))
+        for planned in _PlannedTarget.of_each(project, targets, options, world):
+            planned.check(recipe.of_one(planned.target.name))
     with sides_of(project, recipe, options, watch, world) as sides, enter_folder(project.folder):
         parts, left_out = _parts_of(project, targets, sides, options, world)
         yield ProjectPlan(parts, options.judging.max_time or project.compare.max_time, left_out)
@@ -115,7 +105,7 @@ def _matching_targets(project: Project, patterns: Sequence[str], options: Option
     for field in _FIELDS_OF_COMMANDS:
         if field in options.given:
             raise UsageError(
-                f"{options.given[field]} is of commands: give two of them, or say it in a [[target]] of {project.file}"
+                f"{options.given[field]} is of commands: give them, or say it in a [[target]] of {project.file}"
             )
     targets = dict(enumerate(project.targets))
     if not targets:
@@ -202,12 +192,9 @@ def _parts_of(
 ) -> tuple[list[Part], list[str]]:
     """Return the weighings of these targets on both sides, and what to say of those left out."""
     parts, left_out = list[Part](), list[str]()
-    for position, target in targets.items():
-        planned = _PlannedTarget(
-            project, position, target, options, world, other_targets=_other_targets(targets, position)
-        )
+    for planned in _PlannedTarget.of_each(project, targets, options, world):
         try:
-            part = planned.part(sides.of_target(target.name))
+            part = planned.part(sides.of_target(planned.target.name))
         except UsageError as error:
             raise planned.located_error(error) from error
         if isinstance(part, Part):
@@ -234,26 +221,13 @@ def _part_of_new_commands(
     ):
         message = f"{sides.baseline.name} has none of the commands of {project.file}: there is nothing to compare"
         raise UsageError(f"{message} ({why})")
-    position, target = next(iter(targets.items()))
-    planned = _PlannedTarget(project, position, target, options, world, other_targets=_other_targets(targets, position))
+    planned = _PlannedTarget.of_each(project, targets, options, world)[0]
     return planned.part_of_new_commands(sides, [target.name for target in targets.values()])
 
 
-def _other_targets(targets: Mapping[int, Target], position: int) -> list[Target]:
-    return [target for other_position, target in targets.items() if other_position != position]
-
-
 @dataclass(frozen=True)
-class _PlannedTarget:
-    """One target, with what is asked of it."""
-
-    project: Project
-    place: int
-    target: Target
-    options: Options
-    world: World
-    other_targets: Collection[Target]
-    """The other targets that are weighed."""
+class _PlannedTarget(AskedTarget):
+    """One target to be weighed."""
 
     def check(self, recipe: Recipe) -> None:
         """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
@@ -267,9 +241,9 @@ class _PlannedTarget:
             raise self.located_error(error) from error
 
     def _settings(self, options: Options, recipe: Recipe | None) -> Settings:
-        passed_on = passed_on_variables(self.options)
-        world = replace(self.world, environment=without_secrets(self.world.environment, passed_on))
-        return settings_of(options, world, commands=[self.target.command], judged=True, recipe=recipe)
+        return settings_of(
+            options, self.world_without_secrets(), commands=[self.target.command], judged=True, recipe=recipe
+        )
 
     def part(self, sides: Sides) -> Part | str:
         """Return its weighing, which tells of a new suite; for a command that only the candidate has, return a note."""
@@ -294,7 +268,7 @@ class _PlannedTarget:
             return f"{left_out}: there is no {missing}"
         request = request_of(options, [baseline, candidate], settings)
         findings = sides.findings(request.subjects, settings)
-        selection = replace(self._selection(request.selection), not_in_baseline=missing)
+        selection = replace(self.selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
 
@@ -326,21 +300,8 @@ class _PlannedTarget:
         return side.subject(self.target.command, role, shell=options.launch.shell, search_path=search_path)
 
     def _target_options(self) -> Options:
-        """Return what is asked; what that leaves open is the target's own, else what the file says of all targets."""
-        update: dict[str, dict[str, Any]] = {}
-        for section in (self.project.compare, self.target):
-            for key in type(section).model_fields.keys() - _KEYS_WITHOUT_OPTION:
-                (group, name), value = group_and_field(key), getattr(section, key)
-                if section is not self.target and self.target.harness and key in _KEYS_OF_PLAIN_COMMANDS:
-                    continue
-                if value is not None and not getattr(self.options, group).is_given(name):
-                    update.setdefault(group, {})[name] = self._as_option(key, value)
-        options = _with_layouts(self.project, self.options)
-        if self.target.harness is None and (suite := options.suite).given:  # they chose the whole command
-            options = replace(options, suite=replace(suite, benchmark=None, tag=None))
-        options = replace(
-            options, **{group: replace(getattr(options, group), **values) for group, values in update.items()}
-        )
+        """Return what is asked of it, without what its metrics make no use of."""
+        options = self.options_with_file(_with_layouts(self.project, self.options))
         return options_of_target(
             options, self._metrics(self.target), [self._metrics(other) for other in self.other_targets]
         )
@@ -349,16 +310,6 @@ class _PlannedTarget:
         """Return the metrics of a target: those of the command line, of the target, or of the project."""
         in_file = target.metrics or self.project.compare.metrics
         return metric_names(self.options.judging.metric if self.options.judging.is_given("metric") else in_file)
-
-    def _as_option(self, key: str, value: Any) -> Any:
-        """Return a value of the file as its option would have it."""
-        if key == "stdin":
-            return input_of_launches("--stdin", value)
-        if key == "environment":  # one file serves many machines: what is not set on this one is not passed on
-            return [one for one in value if "=" in one or one in self.world.environment]
-        if key == "parameters":
-            return join_parameters(value)
-        return value
 
     def _margin(self) -> float | None:
         return None if self.options.judging.is_given("margin") else self.target.margin
@@ -371,15 +322,6 @@ class _PlannedTarget:
             update |= {"margin": default, "margins": compare.margins}
         return settings.model_copy(update=update)
 
-    def _selection(self, selection: Selection) -> Selection:
-        """Return which benchmarks to measure; patterns of the command line apply to all targets together."""
-        suite = self.options.suite
-        left_out = [pattern for one in suite.benchmark or [] if (pattern := left_out_by(one)) is not None]
-        commands = [target.name for target in self.project.targets if target.harness is None]
-        is_alone = not self.other_targets and not fits(commands, left_out)
-        are_patterns_shared = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
-        return replace(selection, of_several=are_patterns_shared)
-
     def _shares_time(self) -> bool:
         """Return whether a time is given for all targets together, and this one is timed and has none of its own."""
         if not timed(self._metrics(self.target)):
@@ -387,20 +329,3 @@ class _PlannedTarget:
         if self.options.judging.is_given("max_time"):
             return True
         return self.target.max_time is None and self.project.compare.max_time is not None
-
-    def located_error(self, error: UsageError) -> UsageError:
-        """Return the error with the line in the file that it is about.
-
-        That is the key's line if the error begins with an option, else the command's.
-        """
-        message = str(error)
-        split = split_option(message)
-        if split is None:
-            return UsageError(f"{self.project.at('target', self.place, 'command')}: {message}")
-        if is_given(self.options, split[0]):
-            return error
-        key = split[0].replace("_", "-")
-        for section in (("target", self.place), ("compare",), ("build",)):
-            if (*section, key) in self.project.lines:
-                return UsageError(f"{self.project.at(*section, key)}: {key}{split[1]}")
-        return error

@@ -82,27 +82,47 @@ def weighing_of_revisions(
 @contextmanager
 def run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
-    from steelyard.design.revision_findings import shared_findings
-    from steelyard.subjects.revisions.git import repository_of
+    check_no_files([name] if name else [], [command])
+    settings = settings_of(options, world)
+    parameters_of(options, [command])  # errors that need no build come first
+    with subject_of_revision(command, name, options, settings, watch, world) as (subject, findings):
+        yield replace(request_of(options, [subject], settings), findings=findings)
+
+
+@contextmanager
+def subject_of_revision(
+    command: str, name: str | None, options: Options, settings: Settings, watch: Watch, world: World
+) -> Iterator[tuple[Subject, list[Finding]]]:
+    """Return a command in one revision, named after that by default, and what the user should know of the revision.
+
+    Both exist as long as the context lasts. Raises as for two.
+    """
     from steelyard.subjects.revisions.recipe import Recipe
-    from steelyard.subjects.revisions.revision import resolve_alone
     from steelyard.subjects.revisions.sides import side_of, subjects_of
 
-    check_no_files([name] if name else [], [command])
-    settings, wanted = settings_of(options, world), options.revisions
+    wanted = options.revisions
     check_build(wanted)
-    parameters_of(options, [command])  # errors that need no build come first
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
-    repository = repository_of(Path(settings.directory), world.environment)
+    with built_side(wanted, Path(settings.directory), recipe, 0, watch, world, command) as (repository, builds):
+        side, search_path = side_of(builds, name or builds[0].revision.label), world.environment.get("PATH")
+        (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=search_path)
+        yield subject, findings_of_one(repository, builds, subject, settings, world)
+
+
+@contextmanager
+def built_side(
+    wanted: Revisions, folder: Path, recipe: Recipe, layouts: int, watch: Watch, world: World, *commands: str
+) -> Iterator[tuple[Repository, Builds]]:
+    """Build the one revision that is asked for, the work tree by default; as `built_sides` does for two."""
+    from steelyard.subjects.revisions.git import repository_of
+    from steelyard.subjects.revisions.revision import resolve_alone
+
+    repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
-        with _built_revisions(repository, [revision], [recipe], 0, watch, world, command) as builds:
+        with _built_revisions(repository, [revision], [recipe], layouts, watch, world, *commands) as (builds,):
             snapshot.close()  # it has been checked out
-            side, search_path = side_of(builds[0], name or revision.label), world.environment.get("PATH")
-            subjects = subjects_of([side], command, shell=options.launch.shell, search_path=search_path)
-            shared = shared_findings(repository, builds, subjects, settings, world.environment)
-            findings = [*shared, *_checkout_findings(builds)]
-            yield replace(request_of(options, subjects, settings), findings=findings)
+            yield repository, builds
 
 
 @contextmanager
@@ -202,6 +222,16 @@ def findings_of(
         same = same_files(first_builds, subjects) or "build the same program, byte for byte but for the build's paths"
         return [identical_finding(baseline, candidate, same), *_checkout_findings(sides)]
     return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
+
+
+def findings_of_one(
+    repository: Repository, builds: Builds, subject: Subject, settings: Settings, world: World
+) -> list[Finding]:
+    """Return the findings about a revision that the user should know before it is measured alone."""
+    from steelyard.design.revision_findings import shared_findings
+
+    shared = shared_findings(repository, [builds], [subject], settings, world.environment)
+    return [*shared, *_checkout_findings([builds])]
 
 
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:

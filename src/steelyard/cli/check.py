@@ -9,19 +9,41 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.checks import DEFAULT_LIMIT_S, target_of
-from steelyard.cli.command import Only, ReadBy, command
+from steelyard.api.checks import DEFAULT_LIMIT_S, check_limit, target_of
+from steelyard.api.revisions import subject_of_revision
+from steelyard.api.settings import current_folder, settings_of
+from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.options import LaunchOptions, json_option
 from steelyard.cli.outputs import as_json, check_apart, check_writable, is_printed, writing_files
+from steelyard.cli.revisions import OneRevisionOptions
+from steelyard.cli.say import say
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.design.world import World
+    from steelyard.model.kept import Finding
+    from steelyard.model.project_file import Project
     from steelyard.model.settings import Settings
+    from steelyard.model.soundness import Soundness
     from steelyard.model.subject import Subject
+
+
+class CheckedRevisionOptions(OneRevisionOptions):
+    """Which revision is checked, and how it is built."""
+
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="Check what this revision has.  [default: a command in no checkout; with --build, or of "
+            "steelyard.toml, the work tree]",
+        ),
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +52,18 @@ class CheckOptions(MeasuringOptions):
 
     panel: ClassVar[str] = "What is looked at"
 
-    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The program to look at, in quotes.")]
+    command: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[COMMAND]", help="The program to look at, in quotes.  [default: what steelyard.toml says]"
+        ),
+    ] = None
     protocol: Annotated[
         bool,
         typer.Option("--protocol", help="Only whether it speaks the harness protocol (steelyard docs protocol)."),
     ] = False
     suite: Annotated[SuiteOptions, Only("harness", "benchmark")] = SuiteOptions()
+    revisions: Annotated[CheckedRevisionOptions, Without("candidate")] = CheckedRevisionOptions()
     allocations: Annotated[
         bool, typer.Option("--heap", help="Count allocations too, and look for leaks (steelyard docs heap).")
     ] = False
@@ -44,6 +72,12 @@ class CheckOptions(MeasuringOptions):
         typer.Option(metavar="SECONDS", help="Longest time for each benchmark, or for a command."),
         ReadBy(seconds),
     ] = DEFAULT_LIMIT_S
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", metavar="PATTERN", help="Only those targets of the project's file (steelyard docs config)."
+        ),
+    ] = None
     launch: Annotated[
         LaunchOptions,
         Only("timeout", "env", "inherit_env", "seed"),
@@ -61,7 +95,8 @@ class CheckOptions(MeasuringOptions):
 def check(options: CheckOptions, world: World) -> int:
     """Check whether benchmarks are sound: rule by rule, with what was measured and what to do (steelyard docs check).
 
-    With --harness the benchmarks inside a program, else the command as a whole.
+    With --harness the benchmarks inside the program, else the command as a whole. Without a command the targets of the
+    project's file, steelyard.toml (see steelyard init), as they are in the work tree.
 
     Exit status: 0 no trouble, 1 trouble with a rule, 2 wrong usage, 3 it could not be tried, 130 interrupted.
     """
@@ -78,8 +113,55 @@ def check(options: CheckOptions, world: World) -> int:
         )
 
     check_writable(options.json)
-    launch = replace(options.launch, seed=options.launch.seed or 0)
-    subject, settings = target_of(options.command, replace(options, launch=launch), options.max_time, world)
+    options = replace(options, launch=replace(options.launch, seed=options.launch.seed or 0))
+    if options.command is None:
+        from steelyard.cli.several_checks import check_project
+
+        return check_project(_project(options), options, world)
+    if options.target:
+        raise UsageError("--target chooses from those of a project's file: leave it out, or the command")
+    if options.revisions.given:
+        return _check_revision(options.command, options, world)
+    return _check(*target_of(options.command, options, options.max_time, world), options, world)
+
+
+def _project(options: CheckOptions) -> Project:
+    """Return the project whose targets are checked."""
+    from steelyard.model.project_file import load_project
+
+    if options.protocol:
+        raise UsageError("--protocol is about one program: steelyard check --protocol './program'")
+    project = load_project(Path(current_folder()))
+    if project is None:
+        raise UsageError(
+            "check needs a command, in quotes: steelyard check './program'; or a project's file, which steelyard init "
+            "writes"
+        )
+    return project
+
+
+def _check_revision(command: str, options: CheckOptions, world: World) -> int:
+    """Check a command as it is in a revision, which is built."""
+    from steelyard.cli.screen import watching
+
+    check_limit(options.max_time)
+    settings = settings_of(options, world)
+    with (
+        watching(world) as watch,
+        subject_of_revision(command, command, options, settings, watch, world) as (subject, findings),
+    ):
+        watch.wipe()
+        say_findings(findings)
+        return _check(subject, settings, options, world)
+
+
+def say_findings(findings: Sequence[Finding]) -> None:
+    """Say what the user should know about a revision, each sentence once."""
+    for message, remedy in dict.fromkeys((one.message, one.remedy) for one in findings):
+        say(": ".join(filter(None, (message, remedy))))
+
+
+def _check(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
     check_apart([options.json], [Path(subject.program)])
     if options.protocol:
         return _check_conformance(subject, settings, world)
@@ -97,23 +179,24 @@ def _check_conformance(subject: Subject, settings: Settings, world: World) -> in
 
 
 def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
-    from steelyard.cli.screen import output, watching
+    from steelyard.cli.screen import watching
     from steelyard.design.check.session import check_target
+    from steelyard.design.suite.selection import Selection
+
+    selection, heap = Selection(only=options.suite.benchmark or []), options.allocations
+    with watching(world) as watch:
+        record = check_target(subject, settings, world, watch, selection=selection, seconds=options.max_time, heap=heap)
+    show_record(record, options.json, world)
+    return _status(bool(record.troubles()), record.interrupted)
+
+
+def show_record(record: Soundness, path: Path | None, world: World) -> None:
+    """Show what a check found, and write it to a file if there is one."""
+    from steelyard.cli.screen import output
     from steelyard.report.check import show_soundness
 
-    with watching(world) as watch:
-        record = check_target(
-            subject,
-            settings,
-            world,
-            watch,
-            only=options.suite.benchmark or [],
-            seconds=options.max_time,
-            heap=options.allocations,
-        )
-    with writing_files((options.json, partial(as_json, record))):
-        show_soundness(output(world.environment, beside_data=is_printed(options.json)), record)
-    return _status(bool(record.troubles()), record.interrupted)
+    with writing_files((path, partial(as_json, record))):
+        show_soundness(output(world.environment, beside_data=is_printed(path)), record)
 
 
 def _status(has_trouble: bool, interrupted: bool) -> int:

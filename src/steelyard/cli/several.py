@@ -49,10 +49,8 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
     check_apart(options.files.paths(), [project.folder / project.file.name])
     named_files, options = options.files, replace(options, files=_with_absolute_paths(options.files))
     targets, left_out_notes = chosen_targets(project, options.target or [], options)
-    _announce_commands(project, targets, is_built_so=options.revisions.build is None)
-    part_files = (
-        [_part_path(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
-    )
+    announce_commands(project, targets, is_built_so=options.revisions.build is None)
+    part_files = [part_path(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     with ExitStack() as meanwhile:
         with earlier_files_removed_on_error(options.files, *part_files):
             watch = meanwhile.enter_context(watching(world))
@@ -157,8 +155,8 @@ class _ProjectWeighing:
     def _note_files(self, part: Part, outcome: Outcome) -> None:
         """Remember the files written for a part: launches only if there are any, nothing if it was stopped empty."""
         is_empty = outcome.record.is_empty()
-        record = None if is_empty and not has_failed(outcome) else _part_path(self.named_files.json, part.names[0])
-        launches = None if is_empty else _part_path(self.named_files.csv, part.names[0])
+        record = None if is_empty and not has_failed(outcome) else part_path(self.named_files.json, part.names[0])
+        launches = None if is_empty else part_path(self.named_files.csv, part.names[0])
         self.written += [path for path in (record, launches) if path is not None]
 
     def _status(self) -> int:
@@ -179,14 +177,13 @@ class _ProjectWeighing:
                 f"{len(self.plan.parts)} weighings are as many records: give --json and --csv a file's name"
             )
         files_of_parts = {
-            part.name: FileOptions(json=_part_path(files.json, part.names[0]), csv=_part_path(files.csv, part.names[0]))
+            part.name: FileOptions(json=part_path(files.json, part.names[0]), csv=part_path(files.csv, part.names[0]))
             for part in self.plan.parts
         }
         for part in self.plan.parts:
             check_files(files_of_parts[part.name])
             check_not_launched(part.request, *files_of_parts[part.name].paths())
-        if files.json is not None and len({of_part.json for of_part in files_of_parts.values()}) < len(files_of_parts):
-            raise UsageError(f"two records would go to the same file beside {files.json}: rename a target")
+        check_different(files.json, [of_part.json for of_part in files_of_parts.values()])
         return files_of_parts
 
 
@@ -196,13 +193,19 @@ def _tuned(plan: ProjectPlan, options: CompareOptions, world: World) -> Abstract
     return tuned(options.tuned, processors.pop() if len(processors) == 1 else None, world)
 
 
-def _part_path(path: Path | None, target: str) -> Path | None:
+def part_path(path: Path | None, target: str) -> Path | None:
     """Return a part's own file, named after its first target: `record-sort.json` for `record.json`."""
     if path is None:
         return None
     stem, dot, suffixes = path.name.partition(".")
     target_name = re.sub(r"[^\w.-]+", "-", target).strip("-.") or "target"
     return path.with_name(f"{stem}-{target_name}{dot}{suffixes}")
+
+
+def check_different(named: Path | None, of_parts: Sequence[Path | None]) -> None:
+    """Raise UsageError if two parts would write the same file, beside the one that the user `named`."""
+    if named is not None and len(set(of_parts)) < len(of_parts):
+        raise UsageError(f"two records would go to the same file beside {named}: rename a target")
 
 
 def _benchmark_count(outcome: Outcome | SteelyardError) -> int:
@@ -224,7 +227,7 @@ def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareO
         say(sentence)
 
 
-def _announce_commands(project: Project, targets: Mapping[int, Target], *, is_built_so: bool) -> None:
+def announce_commands(project: Project, targets: Mapping[int, Target], *, is_built_so: bool) -> None:
     """Say what is about to be run: the author of the file decides that, and it may come from a stranger's branch.
 
     Unless it `is_built_so`, the user gave the command that builds.
@@ -245,12 +248,13 @@ def _announce_commands(project: Project, targets: Mapping[int, Target], *, is_bu
 def _with_absolute_paths(files: FileOptions) -> FileOptions:
     """Return the files with absolute paths, as this process will change its folder."""
     return FileOptions(
-        json=_absolute(files.json),
-        markdown=_absolute(files.markdown),
-        csv=_absolute(files.csv),
-        html=_absolute(files.html),
+        json=absolute(files.json),
+        markdown=absolute(files.markdown),
+        csv=absolute(files.csv),
+        html=absolute(files.html),
     )
 
 
-def _absolute(path: Path | None) -> Path | None:
+def absolute(path: Path | None) -> Path | None:
+    """Return a file's absolute path, as this process will change its folder; standard output stays what it is."""
     return path if path is None or path == STANDARD_STREAM else Path.cwd() / path

@@ -76,12 +76,12 @@ def measure(request: Request, watch: Watch, world: World) -> Outcome:
     Raises SteelyardError if it cannot even start.
     """
     until_one_changed = request.until_one_changed
-    with _open_session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
+    with open_session(world, watch, request.settings, request.jobs, until_one_changed=until_one_changed) as session:
         if is_identical(request):
             return unmeasured_outcome(identical_record(_header(request, session)), world)
         if lacks_baseline(request):
             return unmeasured_outcome(_header(request, session), world)
-        found = _set_up(request.settings, request.subjects, session)
+        found = set_up(request.settings, request.subjects, session)
         header = _header(replace(request, findings=[*request.findings, *found]), session)
         outcome = _measure_record(header, session, selection=request.selection)
     is_late = session.interrupt.is_requested() and "interrupted" not in outcome.record.stop
@@ -110,9 +110,9 @@ def resume(
         if world.facts().key != record.machine.key:
             raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
         shared_environment(record.settings, world.environment)  # it asks for values that no record holds
-        with in_launch_folder(record, path), around(record), _open_session(world, watch, record.settings) as session:
+        with in_launch_folder(record, path), around(record), open_session(world, watch, record.settings) as session:
             if record.settings.setup:
-                found = _set_up(record.settings, record.subjects, session)
+                found = set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
                 record = record.with_findings([finding for finding in found if finding not in record.findings])
             return _measure_record(record, session, resumed_journal=journal)
@@ -130,9 +130,10 @@ def attempt(request: Request, watch: Watch, world: World) -> Outcome:
 
 
 @contextmanager
-def _open_session(
+def open_session(
     world: World, watch: Watch, settings: Settings, jobs: int | None = None, *, until_one_changed: bool = False
 ) -> Iterator[Session]:
+    """Start what launches need; an error that ends the context cleans up, as does `cleaning` at the end of the work."""
     cancels: list[Callable[[], None]] = []
     world.sweep()
     with (
@@ -202,7 +203,7 @@ def _measure_record(
 # --- prepare
 
 
-def _set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
+def set_up(settings: Settings, subjects: Sequence[Subject], session: Session) -> list[Finding]:
     """Run the set-up commands; return findings on what they said and what they left running.
 
     Raises InterruptedBeforeStart, MeasurementError.

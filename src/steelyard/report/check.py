@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from rich.console import Console
@@ -44,6 +45,35 @@ def show_soundness(console: Console, record: Soundness) -> None:
         else figures.count(len(troubles), "trouble")
     )
     sheet.row("in all", f"{in_all} ({effort}): steelyard docs check explains each rule")
+
+
+@dataclass(frozen=True)
+class TargetResult:
+    """The result of one of several checks; no record if it could not be tried."""
+
+    name: str
+    record: Soundness | None
+
+
+def show_summary(console: Console, results: Sequence[TargetResult], not_begun: int) -> None:
+    """Print how many checks found trouble, which of them, which could not be tried, and how many had not begun."""
+    sheet = Sheet(console)
+    troubles = {one.name: len(one.record.troubles()) for one in results if one.record is not None}
+    sheet.blank()
+    checks = figures.count(len(troubles), "check")
+    if troubled := sum(map(bool, troubles.values())):
+        text = f"{figures.count(sum(troubles.values()), 'trouble')} in {troubled} of {checks}"
+    else:
+        text = f"no trouble in {checks}" if troubles else "nothing could be tried"
+    sheet.row("in all", text, style="bold")
+    for one in results:
+        if one.record is None:
+            sheet.row("failed", sheet.name(one.name, sheet.text_width), style="bold red")
+        elif troubles[one.name]:
+            codes = dict.fromkeys(trouble.code for trouble in one.record.troubles())
+            sheet.row("trouble", f"{sheet.name(one.name, sheet.text_width)}: {', '.join(codes)}", style="bold red")
+    if not_begun:
+        sheet.row("left out", f"{figures.count(not_begun, 'check')} that had not begun")
 
 
 def _print_benchmark(sheet: Sheet, name: str, results: Sequence[Looked]) -> None:

@@ -26,12 +26,12 @@ class Result:
     failed: bool = False
 
 
-def heading(console: Console, name: str, *, first: bool) -> None:
-    """Print the name of the next weighing."""
+def heading(console: Console, name: str, *, first: bool, label: str = "weighing") -> None:
+    """Print the name of the next weighing, or of what else the label says."""
     sheet = Sheet(console)
     if not first:
         sheet.blank()
-    sheet.row("weighing", Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+    sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
 
 
 def summary(console: Console, results: Sequence[Result], alpha: float, family: str, not_begun: int) -> None:

@@ -12,6 +12,7 @@ import pytest
 from steelyard.design.check.checker import INTERRUPTED, UNSETTLED
 from steelyard.design.check.conformance import Conformance, try_protocol
 from steelyard.design.check.session import check_target
+from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -37,7 +38,9 @@ def checked(
     """Return the findings on these benchmarks if the user interrupts launch `at`, and the launch server."""
     server = Server(Doctor(bodies, lognormal(noise), can_run_before).set_up(), at)
     world = server.world()
-    return check_target(subject("suite"), SUITE, world, lambda _: None, only=[], seconds=60.0, heap=heap), server
+    return check_target(
+        subject("suite"), SUITE, world, lambda _: None, selection=Selection(), seconds=60.0, heap=heap
+    ), server
 
 
 def command(ms: Callable[[int], float], at: int | None = None, fails_at: int | None = None) -> tuple[Soundness, Server]:
@@ -50,7 +53,9 @@ def command(ms: Callable[[int], float], at: int | None = None, fails_at: int | N
         return replace(PLAIN, wall_ns=wall_ns, exit_code=7 if fails else 0)
 
     server = Server(Machine(script), at)
-    return check_target(subject("work"), COMMAND, server.world(), lambda _: None, only=[], seconds=60.0), server
+    return check_target(
+        subject("work"), COMMAND, server.world(), lambda _: None, selection=Selection(), seconds=60.0
+    ), server
 
 
 def by_benchmark(found: Soundness) -> dict[str, dict[str, Looked]]:
@@ -191,7 +196,9 @@ def test_a_benchmark_that_fails_after_a_while_is_no_more_called_sound() -> None:
         return replace(answer(number, spec), exit_code=7 if fails else 0)
 
     machine.script = script
-    found = check_target(subject("suite"), SUITE, Server(machine).world(), lambda _: None, only=[], seconds=60.0)
+    found = check_target(
+        subject("suite"), SUITE, Server(machine).world(), lambda _: None, selection=Selection(), seconds=60.0
+    )
     said = by_benchmark(found)
     assert {name: len(looked) for name, looked in said.items()} == dict.fromkeys(BODIES, RULES)
     assert [(one.benchmark, one.code) for one in found.troubles()] == [("two", "does-not-run")]

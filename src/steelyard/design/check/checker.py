@@ -76,6 +76,9 @@ class Checker:
     clock: Callable[[], float]
     heap: Path | None = None
     """The program whose heap is to be watched, too."""
+    remedy: str | None = None
+    """What to do about a launch that fails, if more is known than that the program is to be fixed."""
+    ignore_failure: bool = False
     allocating: list[Allocating] = field(default_factory=list, init=False)
     interrupted: bool = field(default=False, init=False)
     _loops: dict[str, int] = field(default_factory=dict, init=False)
@@ -84,7 +87,9 @@ class Checker:
     def command(self, name: str, empty: MakeSpec) -> list[Looked]:
         """Try the rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
-        checked = Checked(name, self.make, self.runner, empty=empty)
+        checked = Checked(
+            name, self.make, self.runner, empty=empty, remedy=self.remedy, ignore_failure=self.ignore_failure
+        )
 
         def tell(launches: int) -> None:
             self.watch(Progress(f"checking {name}", launches, None, noun="launch"))
@@ -200,7 +205,7 @@ class Checker:
         return [_to_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
     def _checked_benchmark(self, name: str, harness: Harness) -> Checked:
-        return Checked(name, self.make, self.runner, harness)
+        return Checked(name, self.make, self.runner, harness, remedy=self.remedy)
 
     def _choose_loops(self, name: str, harness: Harness) -> LaunchError | None:
         """Find out how many loops a sample takes; return the error if there is no such number."""

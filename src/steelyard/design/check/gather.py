@@ -57,6 +57,8 @@ class Checked:
     harness: Harness | None = None
     empty: MakeSpec | None = None
     """Starts a process that does nothing, to compare a command with."""
+    remedy: str | None = None
+    ignore_failure: bool = False
 
     def run(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Reading[None]:
         """Launch it; raises LaunchError, with its name, if it fails."""
@@ -66,12 +68,12 @@ class Checked:
         """Return the launch of this amount, under a draw."""
         spec = replace(self.make(draw), fixed_layout=fixed)
         if self.harness is None:
-            return Target(self.name, spec, remedy=FIX_REMEDY)
+            return Target(self.name, spec, ignore_failure=self.ignore_failure, remedy=self.remedy or FIX_REMEDY)
         # The same inputs in every launch, however they are drawn: they must not be what differs.
         samples = self.harness.samples_a_launch or amount.samples
         work = Work(self.name, amount.loops, samples, seed=1, before=before)
         spec = self.harness.running(spec, work)
-        return Target(self.name, spec, harness=self.harness, work=work, remedy=HARNESS_REMEDY)
+        return Target(self.name, spec, harness=self.harness, work=work, remedy=self.remedy or HARNESS_REMEDY)
 
 
 @dataclass

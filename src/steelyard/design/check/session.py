@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard import __version__
@@ -10,11 +9,10 @@ from steelyard.design.check.checker import Checker
 from steelyard.design.heap import refuse_unwatchable
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
-from steelyard.design.runner.interrupt import Interrupt
-from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.running_clock import RunningClock
 from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark_error, read_list
-from steelyard.design.suite.selection import choose_benchmarks
+from steelyard.design.runner.targets import hooks_of, missing_file_remedy
+from steelyard.design.session import open_session, set_up
+from steelyard.design.suite.selection import Selection, choose_benchmarks
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.launch_spec import LaunchSpec
@@ -34,15 +32,16 @@ def check_target(
     world: World,
     watch: Watch,
     *,
-    only: Sequence[str],
+    selection: Selection,
     seconds: float,
     heap: bool = False,
 ) -> Soundness:
     """Check one target; `seconds` is the time for the launches of each benchmark.
 
     If its heap is watched, each has two more launches. If the user stops the check, what was launched until then is
-    judged. Raises InterruptedBeforeStart if no rule was tried by then, LaunchError if the target cannot be tried at
-    all, UsageError if no benchmark is chosen, or if the heap of such a program cannot be watched.
+    judged. Raises InterruptedBeforeStart if no rule was tried by then, MeasurementError if the target cannot be tried
+    at all, or a command around its launches fails, UsageError if no benchmark is chosen, or if the heap of such a
+    program cannot be watched.
     """
     started = world.clock()
     program = Path(subject.program)
@@ -50,19 +49,31 @@ def check_target(
         refuse_unwatchable(program, subject.name, "--heap", "watch")
     shared = shared_environment(settings, world.environment)
     make = launch_maker(subject, settings, shared)
-    with (
-        world.launcher() as launcher,
-        Interrupt([launcher.cancel], world.clock) as interrupt,
-        RunningClock(world.clock) as clock,
-    ):
-        launcher.waiting = lambda _: clock.while_waiting(watch)
-        runner = Runner(launcher, interrupt.is_requested)
-        checker = Checker(make, runner, seconds, watch, settings.seed, clock, program if heap else None)
+    with open_session(world, watch, settings) as session:
+        set_up(settings, [subject], session)
+        hooks = hooks_of(settings, shared, [subject])
+        session.cleaning.set_hooks(hooks)
+        runner = session.runner(hooks)
+        checker = Checker(
+            make,
+            runner,
+            seconds,
+            watch,
+            settings.seed,
+            session.clock,
+            program if heap else None,
+            remedy=missing_file_remedy(subject, settings),
+            ignore_failure=settings.ignore_failure,
+        )
         if settings.harness is None:
             empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
-            name, benchmarks, looked = None, [subject.command], checker.command(subject.command, empty)
+            name, benchmarks, looked = None, [subject.name], checker.command(subject.name, empty)
         else:
-            name, benchmarks, looked = _check_harness(settings.harness, checker, subject, only)
+            name, benchmarks, looked = _check_harness(settings.harness, checker, subject, selection)
+        try:
+            session.cleaning.run()
+        except Interrupted:
+            checker.interrupted = True
     if checker.interrupted and all(one.outcome == "untried" for one in looked):
         raise InterruptedBeforeStart(NOTHING_TRIED)
     return Soundness(
@@ -79,21 +90,22 @@ def check_target(
 
 
 def _check_harness(
-    named: str, checker: Checker, subject: Subject, only: Sequence[str]
+    named: str, checker: Checker, subject: Subject, selection: Selection
 ) -> tuple[str, list[str], list[Looked]]:
     """Return the harness of a program, its chosen benchmarks, and what is found of them."""
     spec = checker.make(draw_pair(checker.seed, 0, 0))
     name = recognised_harness([spec]) if named == AUTO else named
     harness = harness_named(name)
-    listed = _list_benchmarks(harness, subject, spec, checker.runner)
-    chosen = [one.name for one in choose_benchmarks(listed, only, "its")]
-    return name, chosen, checker.benchmarks(harness, [one.name for one in listed], chosen)
+    listed = _list_benchmarks(harness, subject, spec, checker)
+    chosen = choose_benchmarks(listed, selection.only, "its", selection.tags, of_several=selection.of_several)
+    names = [one.name for one in chosen]
+    return name, names, checker.benchmarks(harness, [one.name for one in listed], names)
 
 
-def _list_benchmarks(harness: Harness, subject: Subject, spec: LaunchSpec, runner: Runner) -> list[Listed]:
-    target = listing_target(harness, spec, subject.name, HARNESS_REMEDY)
+def _list_benchmarks(harness: Harness, subject: Subject, spec: LaunchSpec, checker: Checker) -> list[Listed]:
+    target = listing_target(harness, spec, subject.name, checker.remedy or HARNESS_REMEDY)
     try:
-        listed = read_list(harness, runner.trial(target).measured, subject.name)
+        listed = read_list(harness, checker.runner.trial(target).measured, subject.name)
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_TRIED) from None
     if not listed:

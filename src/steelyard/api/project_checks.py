@@ -1,0 +1,182 @@
+"""The checks of a project's targets, as they are in one revision: by default in the work tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from steelyard.api.checks import check_limit
+from steelyard.api.options import Options
+from steelyard.api.recipe import recipe_of
+from steelyard.api.revisions import built_side, findings_of_one
+from steelyard.api.settings import parameters_of, request_of, settings_of
+from steelyard.api.targets import AskedTarget
+from steelyard.design.folders import enter_folder
+from steelyard.design.request import Request
+from steelyard.design.suite.selection import Selection
+from steelyard.design.world import World
+from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.kept import Finding
+from steelyard.model.placeholders import describe_values, with_values
+from steelyard.model.progress import Watch
+from steelyard.model.project import Target
+from steelyard.model.project_file import Project
+from steelyard.model.settings import Settings
+from steelyard.model.subject import Subject
+from steelyard.model.values import AUTO
+from steelyard.subjects.command import LAYOUT, with_parameters
+
+if TYPE_CHECKING:
+    from steelyard.subjects.revisions.recipe import Recipe
+    from steelyard.subjects.revisions.sides import Side
+
+# How a target is launched; all other keys are about how two sides are weighed.
+_KEYS = frozenset(
+    {
+        "harness",
+        "benchmarks",
+        "tags",
+        "parameters",
+        "setup",
+        "prepare",
+        "conclude",
+        "cleanup",
+        "repeat",
+        "stdin",
+        "shell",
+        "ignore_failure",
+        "timeout",
+        "cpu",
+        "environment",
+        "inherit_environment",
+    }
+)
+_HOOKS = ("set_up", "prepare", "conclude", "cleanup")
+_SIDES = 2
+_ROLE = "checked"
+
+
+@dataclass(frozen=True)
+class TargetCheck:
+    """One check: of the benchmarks inside a target's program, or of its command with one combination of parameters."""
+
+    name: str
+    """Of the target, with the values of its parameters."""
+    subject: Subject
+    settings: Settings
+    selection: Selection
+    findings: Sequence[Finding] = ()
+    """What the user should know about the revision."""
+    error: SteelyardError | None = None
+    """Why it cannot be tried at all."""
+
+
+@dataclass(frozen=True)
+class BuiltSide:
+    """The revision in which a project's targets are checked."""
+
+    side: Side
+    findings: Callable[[Subject, Settings], list[Finding]] = lambda *_: []
+    """Returns the findings about a target's subject, and the environment it runs in."""
+
+
+@contextmanager
+def project_checks(
+    project: Project, targets: Mapping[int, Target], options: Options, max_time: float, watch: Watch, world: World
+) -> Iterator[list[TargetCheck]]:
+    """Return the checks of these targets, which are built; this process is meanwhile in the project's folder.
+
+    `watch` is told about the builds. Raises UsageError, with the line in the file, for what cannot be checked;
+    NotBuiltError; InterruptedBeforeStart.
+    """
+    check_limit(max_time)
+    recipe = recipe_of(project, targets, options, world)
+    checked = _CheckedTarget.of_each(project, targets, options, world)
+    with enter_folder(project.folder):  # errors that need no build come first
+        for one in checked:
+            one.refuse_mistakes()
+    with side_of_project(project, recipe, options, watch, world) as built, enter_folder(project.folder):
+        yield [check for one in checked for check in one.checks(built)]
+
+
+@contextmanager
+def side_of_project(
+    project: Project, recipe: Recipe, options: Options, watch: Watch, world: World
+) -> Iterator[BuiltSide]:
+    """Build the revision that is asked for by the project's recipe; it exists as long as the context lasts."""
+    from steelyard.subjects.revisions.sides import check_relative, side_of
+
+    layouts = 1 if recipe.has_layouts else 0
+    with built_side(options.revisions, project.folder, recipe, layouts, watch, world) as (repository, builds):
+
+        def findings(subject: Subject, settings: Settings) -> list[Finding]:
+            check_relative(repository, subject.command)
+            return findings_of_one(repository, builds, subject, settings, world)
+
+        yield BuiltSide(side_of(builds, builds[0].revision.label), findings)
+
+
+class _CheckedTarget(AskedTarget):
+    """One target to be checked."""
+
+    def refuse_mistakes(self) -> None:
+        """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
+        try:
+            options = self._target_options()
+            if options.launch.cpu == AUTO:  # the quietest one is only determined after the builds
+                options = replace(options, launch=replace(options.launch, cpu=None))
+            self._settings(options)
+            parameters_of(options, [self.target.command])
+        except UsageError as error:
+            raise self.located_error(error) from error
+
+    def checks(self, built: BuiltSide) -> list[TargetCheck]:
+        """Return its checks, one for each combination of parameters; raise UsageError with the line in the file."""
+        try:
+            return self._checks(built)
+        except UsageError as error:
+            raise self.located_error(error) from error
+
+    def _checks(self, built: BuiltSide) -> list[TargetCheck]:
+        name, side, options = self.target.name, built.side.of_target(self.target.name), self._target_options()
+        settings, shell = self._settings(options), options.launch.shell
+        if side.error is not None:
+            subject = side.without_program(self.target.command, shell=shell)
+            return [TargetCheck(name, subject, settings, Selection(), error=side.error)]
+        search_path = self.world.environment.get("PATH")
+        subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=search_path)
+        request = request_of(options, [subject], settings)
+        findings = built.findings(subject, settings)
+        values = [one.params for one in request.benchmarks] or [{}]
+        return [replace(self._check(request, params), findings=findings) for params in values]
+
+    def _check(self, request: Request, params: Mapping[str, str]) -> TargetCheck:
+        """Return the check with these values of its parameters."""
+        (subject,), settings = request.subjects, request.settings
+        name = ", ".join(filter(None, (self.target.name, describe_values(params))))
+        # One build stands for all layouts.
+        values = {LAYOUT: "1", **params} if self.project.build.layouts else params
+        subject = with_parameters(subject, values, _ROLE)
+        subject = subject.model_copy(update={"name": name, "command": with_values(subject.command, values)})
+        around = {
+            hook: [with_values(command, values) for command in getattr(settings, hook)]
+            for hook in ("prepare", "conclude")
+        }
+        return TargetCheck(name, subject, settings.model_copy(update=around), self.selection(request.selection))
+
+    def _settings(self, options: Options) -> Settings:
+        settings = settings_of(options, self.world_without_secrets(), commands=[self.target.command])
+        return settings.model_copy(update={"directory": str(self.project.folder)})
+
+    def _target_options(self) -> Options:
+        """Return what is asked of its launches; of two commands around them, that of the side that is checked."""
+        options = self.options_with_file(self.options, _KEYS)
+        launch, is_baseline = options.launch, self.options.revisions.base is not None
+        own: dict[str, Any] = {
+            name: commands[:1] if is_baseline else commands[1:]
+            for name in _HOOKS
+            if len(commands := getattr(launch, name) or ()) == _SIDES
+        }
+        return replace(options, launch=replace(launch, **own))

@@ -1,0 +1,140 @@
+"""The checks of a project's targets, one after the other: each one's report, one summary, one exit status."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steelyard.api.project import chosen_targets
+from steelyard.api.project_checks import TargetCheck, project_checks
+from steelyard.cli.check import say_findings, show_record
+from steelyard.cli.outputs import check_apart, check_writable, is_printed
+from steelyard.cli.say import say
+from steelyard.cli.screen import output, watching
+from steelyard.cli.several import absolute, announce_commands, check_different, part_path
+from steelyard.cli.status import FAILED, FOUND, INTERRUPTED
+from steelyard.design.check.session import check_target
+from steelyard.design.world import World
+from steelyard.model.errors import InterruptedBeforeStart, NothingChosenError, SteelyardError, UsageError
+from steelyard.model.project_file import Project
+from steelyard.model.soundness import Soundness
+from steelyard.report import several
+from steelyard.report.check import TargetResult, show_summary
+
+if TYPE_CHECKING:
+    from steelyard.cli.check import CheckOptions
+    from steelyard.report.live import LiveLine
+
+
+def check_project(project: Project, options: CheckOptions, world: World) -> int:
+    """Check a project's targets and return the exit status of all; raise SteelyardError as a single check does."""
+    check_apart([options.json], [project.folder / project.file.name])
+    targets, left_out_notes = chosen_targets(project, options.target or [], options)
+    announce_commands(project, targets, is_built_so=options.revisions.build is None)
+    path = absolute(options.json)
+    with ExitStack() as meanwhile:
+        watch = meanwhile.enter_context(watching(world))
+        checks = meanwhile.enter_context(project_checks(project, targets, options, options.max_time, watch, world))
+        watch.wipe()
+        for sentence in left_out_notes:
+            say(sentence)
+        say_findings([finding for check in checks for finding in check.findings])
+        several_checks = _Checks(checks, options, path, watch, world)
+        return several_checks.run() if len(checks) > 1 else several_checks.run_alone()
+
+
+@dataclass
+class _Checks:
+    """Checks, each of which is shown when it has ended."""
+
+    checks: list[TargetCheck]
+    options: CheckOptions
+    path: Path | None
+    """The file as named on the command line, with its whole path."""
+    watch: LiveLine
+    world: World
+    results: list[TargetResult] = field(default_factory=list)
+    errors: list[SteelyardError] = field(default_factory=list)
+    written: list[Path] = field(default_factory=list)
+    """Written files that the user has not named: each has a target's name inserted."""
+
+    def run_alone(self) -> int:
+        """Check the only one; raise its error."""
+        (check,) = self.checks
+        self._check_paths([self.path])
+        record = self._record(check)
+        show_record(record, self.path, self.world)
+        return INTERRUPTED if record.interrupted else FOUND if record.troubles() else 0
+
+    def run(self) -> int:
+        """Check one after the other; the failure of one leaves the others as they are."""
+        if is_printed(self.path):
+            raise UsageError(f"{len(self.checks)} checks are as many records: give --json a file's name")
+        paths = [part_path(self.path, check.name) for check in self.checks]
+        check_different(self.path, paths)
+        self._check_paths(paths)
+        console, unchosen, interrupted = output(self.world.environment), 0, False
+        for number, (check, path) in enumerate(zip(self.checks, paths, strict=True)):
+            several.heading(console, check.name, first=number == 0, label="checking")
+            try:
+                interrupted = self._show(check, path)
+            except NothingChosenError as error:  # which is no failure of this target
+                self.watch.wipe()
+                say(f"{check.name}: {error}")
+                unchosen += 1
+            if interrupted:
+                break
+        if unchosen == len(self.checks):
+            raise UsageError("--benchmark chooses no benchmark of any target")
+        show_summary(console, self.results, len(self.checks) - len(self.results) - unchosen)
+        if self.written:
+            say(f"written: {', '.join(map(str, self.written))}")
+        return INTERRUPTED if interrupted else self._status()
+
+    def _show(self, check: TargetCheck, path: Path | None) -> bool:
+        """Check one and show what was found; return whether the user interrupted it."""
+        record: Soundness | None = None
+        try:
+            record = self._record(check)
+            show_record(record, path, self.world)
+            self.written += filter(None, [part_path(self.options.json, check.name)])
+        except NothingChosenError:
+            raise
+        except InterruptedBeforeStart as error:
+            self.watch.wipe()
+            say(f"{check.name}: {error}")
+            return True
+        except SteelyardError as error:
+            self.watch.wipe()
+            say(f"{check.name}: {error}", *error.lines)
+            self.errors.append(error)
+        self.results.append(TargetResult(check.name, record))
+        return record is not None and record.interrupted
+
+    def _record(self, check: TargetCheck) -> Soundness:
+        if check.error is not None:
+            raise check.error
+        record = check_target(
+            check.subject,
+            check.settings,
+            self.world,
+            self.watch,
+            selection=check.selection,
+            seconds=self.options.max_time,
+            heap=self.options.allocations,
+        )
+        self.watch.wipe()
+        return record
+
+    def _check_paths(self, paths: list[Path | None]) -> None:
+        """Raise UsageError if a file cannot be written, or is one that launches execute or read."""
+        check_writable(*paths)
+        read = [file for check in self.checks for file in (check.subject.program, check.settings.stdin)]
+        check_apart(paths, [path for path in map(Path, filter(None, read)) if path.is_file()])
+
+    def _status(self) -> int:
+        if self.errors:
+            return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
+        return FOUND if any(one.record and one.record.troubles() for one in self.results) else 0
