@@ -129,6 +129,12 @@ def test_another_option_of_hyperfine_is_told_its_place_here(asked: CommandLine, 
     assert error.count("\n") == 1
 
 
+def test_no_command_is_told_to_take_an_option_that_it_lacks(asked: CommandLine) -> None:
+    assert "give the command in quotes: steelyard check 'sort -r x'" in asked.refused("check", "sort", "-r", "x")
+    for words in (["check", "sort", "-r", "x"], ["check", "true", "--runs", "3"], ["doctor", "--runs", "3"]):
+        assert "--pairs" not in asked.refused(*words)
+
+
 @pytest.mark.parametrize(
     ("words", "instead"),
     [

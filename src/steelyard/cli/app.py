@@ -145,7 +145,8 @@ def _usage_sentence(error: Exception, arguments: Sequence[str]) -> str:
     option, name = str(getattr(error, "option_name", "")), next(iter(arguments), None)
     context = getattr(error, "ctx", None)
     quotes = quotes_needed(context, arguments)
-    if advice := advice_for(option, name, quotes if splits_command(option, arguments) else None):
+    own_options = {spelling for param in context.command.params for spelling in param.opts} if context else set()
+    if advice := advice_for(option, name, own_options, quotes if splits_command(option, arguments) else None):
         return advice
     message = in_our_words(str(getattr(error, "format_message", error.__str__)()))
     command = context.command_path if context is not None else "steelyard"

@@ -39,6 +39,8 @@ _ADVICE = {
     "--style": "there is progress where stderr is a terminal, and NO_COLOR=1 keeps colours away",
     "--time-unit": "write --unit ns, us, ms or s, of compare, run and show; --json FILE has nanoseconds",
 }
+_GIVEN_OPTION = re.compile(r"(?:give|or|after) (--[a-z-]+)")
+"""An option that advice tells to give."""
 _STATUS_ADVICE = (
     "status 1 says that something is slower, which `|| test $? -eq 1` lets pass; steelyard gate holds a record, which "
     "--json keeps, to limits of your own"
@@ -122,12 +124,16 @@ def normalised(words: Sequence[str], options: Collection[str]) -> list[str]:
     return [*result, *remaining]
 
 
-def advice_for(option: str, command: str | None, quotes: str | None) -> str | None:
-    """Return what to do instead of giving a `command` an option of another tool; None if no tool has it.
+def advice_for(option: str, command: str | None, options: Collection[str], quotes: str | None) -> str | None:
+    """Return what to do instead of giving a `command` with these `options` one of another tool; None if no tool has it.
 
     `quotes` says how to quote the program to measure, if it seems to be an option of that.
     """
-    advice = _ADVICE_BY_COMMAND.get(command or "", {}).get(option) or _ADVICE.get(_LONG_FORMS.get(option, option))
+    advice = _ADVICE_BY_COMMAND.get(command or "", {}).get(option)
+    if advice is None:
+        general = _ADVICE.get(_LONG_FORMS.get(option, option), "")
+        advised = {_normalised_word(advised_option, options) for advised_option in _GIVEN_OPTION.findall(general)}
+        advice = general if general and advised <= {*options} else None
     if advice is None and option in _LONG_ONLY:
         advice = f"write {_LONG_ONLY[option]}" + ("" if quotes else ", or give each command in quotes")
     if advice is None:
