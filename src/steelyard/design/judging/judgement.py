@@ -8,9 +8,9 @@ from math import expm1, isfinite
 
 import numpy as np
 
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
-from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.judging.builds import one_build_finding
 from steelyard.design.judging.common import by_benchmark, common_fields, describe_side
 from steelyard.design.judging.controls import apply_controls

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from steelyard.design.budgets import fewest_pairs
 from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding, some_names
-from steelyard.design.judging.budgets import fewest_pairs
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
