@@ -33,7 +33,7 @@ import numpy as np
 from benchmarks.processes import STEELYARD, run, with_own_store
 from benchmarks.simulation import one_budget, table
 from benchmarks.tandem import Amounts, Program, amounts_of, listed, programs
-from steelyard.design.judging.budgets import BUDGET_ENDS
+from steelyard.design.budgets import BUDGET_ENDS
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.files import load
 from steelyard.model.records import Weighing

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of
 from steelyard.design.findings import COLD, not_measured_finding
-from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of
 from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.judgement import judge_members
 from steelyard.design.judging.pairs import MetricPairs

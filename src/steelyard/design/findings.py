@@ -206,3 +206,12 @@ def noisy_metric_finding(metric: str) -> Finding | None:
     """Return the caution that a metric calls for, if it does."""
     caution = METRICS[metric].caution
     return None if caution is None else Finding(code=NOISY_METRIC, message=caution)
+
+
+def accepted_failures_finding(told: str, *, of_two: bool) -> Finding:
+    """Return the finding on what failed; of two sides, one may have done less than the other."""
+    return Finding(
+        code="failures",
+        message=f"{told}, which --ignore-failure accepts",
+        remedy="a launch that fails may have done less work: make sure that both sides do the same" if of_two else None,
+    )

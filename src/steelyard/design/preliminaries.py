@@ -16,6 +16,7 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.kept import Finding
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
+from steelyard.model.sides import SIDES
 from steelyard.subjects.shell_words import needs_shell
 
 _SHELL_STARTS = 7
@@ -63,7 +64,7 @@ def _shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
     """Run both sides of each benchmark once, in each layout, and compare what they print, byte by byte."""
     with room_for("--reference-output needs"), scratch_folder("output") as folder:
-        outputs = [folder / side for side in ("baseline", "candidate")]
+        outputs = [folder / side for side in SIDES]
         for (number, benchmark), layout in product(enumerate(record.benchmarks), layouts_of(record.settings)):
             draw = draw_pair(record.settings.seed, number, 0)._replace(layout=layout)
             for side, output in enumerate(outputs):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +15,7 @@ from steelyard.design.command_findings import (
     unread_output_findings,
 )
 from steelyard.design.control import with_control
+from steelyard.design.counters import check_counters
 from steelyard.design.extra_budget import ExtraBudget, used_s
 from steelyard.design.findings import (
     NOT_CLEANED_UP,
@@ -41,7 +40,6 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.surroundings import with_isolation, with_tuning
 from steelyard.design.world import World
 from steelyard.model.collector import without_collection
-from steelyard.model.counters import events_of
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.journal import Journal, is_journal
 from steelyard.model.kept import Finding
@@ -52,22 +50,6 @@ from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment
-
-# Why an event of the kernel or the processor cannot be counted, by the system's error number.
-_NO_COUNTER = "its processor has no such counter, or is a virtual one without"
-_WHY_NOT_COUNTED = {
-    errno.ENOENT: _NO_COUNTER,
-    errno.ENODEV: _NO_COUNTER,
-    errno.EOPNOTSUPP: _NO_COUNTER,
-    errno.EINVAL: _NO_COUNTER,
-    errno.ENOSYS: "its kernel is built without perf events",
-    errno.EACCES: "this user may not have it counted: as root, sysctl kernel.perf_event_paranoid=1, or 2 for what a "
-    "program does outside the kernel",
-    errno.EMFILE: "allow more open files (ulimit -n)",
-}
-_WHY_NOT_COUNTED[errno.EPERM] = (
-    f"{_WHY_NOT_COUNTED[errno.EACCES]}; or a container's filter is between (docker run --cap-add PERFMON)"
-)
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -148,7 +130,7 @@ def open_session(
             isolated.admit(launcher.server_pid)
 
         launcher.waiting = lambda _: clock.while_waiting(watch)
-        _check_counters(settings, launcher.missing_counters)
+        check_counters(settings, launcher.missing_counters)
         cancels += [one.cancel for one in (launcher, starter) if one is not None]
         cleaning = CleanUp(launcher, world.launcher, cancels, watch)
         try:
@@ -355,14 +337,3 @@ def _as_cut_short(record: Weighing | Run, header: Weighing | Run, error: Unwritt
             "findings": [finding for finding in record.findings if finding.message != str(error)],
         }
     )
-
-
-def _check_counters(settings: Settings, missing: Mapping[str, int]) -> None:
-    """Raise UsageError for a metric whose event is `missing`, as the launch server cannot count it."""
-    for name in events_of(settings.metrics):
-        if (number := missing.get(name)) is not None:
-            why = _WHY_NOT_COUNTED.get(number, os.strerror(number))
-            raise UsageError(
-                f"--metric {name}: this machine does not give it ({why}); steelyard doctor says what there is, and "
-                "instructions are counted under Valgrind anywhere"
-            )

@@ -18,6 +18,8 @@ _Times = TypeVar("_Times", float, "npt.NDArray[np.float64]")
 
 WARM_UP, USED, DISTURBED, TRIED = "warm-up", "used", "disturbed", "tried"
 ROLES = (WARM_UP, USED, DISTURBED, TRIED)
+# A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
+DISTURBED_SHARE = 0.02
 
 
 IN_TANDEM = 2

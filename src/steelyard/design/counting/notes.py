@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from steelyard.design.counting import findings
 from steelyard.design.counting.plan import CountedSide, are_equal, counts_by_side, has_set_aside
-from steelyard.design.judging.failures import accepted_failures_finding
+from steelyard.design.findings import accepted_failures_finding
 from steelyard.design.runner.survivors import survivor_findings
 from steelyard.design.stderr_notes import StderrNotes
 from steelyard.measure.count.counter import Counted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from steelyard.design.budgets import count_members
 from steelyard.design.counting.values import value_of
-from steelyard.design.judging.budgets import count_members
 from steelyard.model.counting import Count
 from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing

@@ -10,10 +10,10 @@ from statistics import fmean
 from steelyard.design.counting.plan import CountedSide
 from steelyard.model.counting import Count
 from steelyard.model.progress import Progress, Watch
+from steelyard.model.sides import SIDES
 
 # How long a count takes before its own duration is reported.
 _LONG_COUNT_S = 2.0
-_ROLES = "baseline", "candidate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class CountProgress:
         jobs: int,
     ) -> None:
         self._names, self._counts, self._watch, self._clock = names, counts, watch, clock
-        self._roles = _ROLES if sides > 1 else ()
+        self._roles = SIDES if sides > 1 else ()
         self._jobs = jobs
         self._in_flight: list[_InFlight] = []
         self._remaining: list[CountedSide] = []

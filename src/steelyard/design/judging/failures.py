@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.design.findings import accepted_failures_finding
 from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
@@ -28,15 +29,6 @@ def failures_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
         if failed
     ]
     return accepted_failures_finding(" and ".join(clauses), of_two=len(names) > 1)
-
-
-def accepted_failures_finding(told: str, *, of_two: bool) -> Finding:
-    """Return the finding on what failed; of two sides, one may have done less than the other."""
-    return Finding(
-        code="failures",
-        message=f"{told}, which --ignore-failure accepts",
-        remedy="a launch that fails may have done less work: make sure that both sides do the same" if of_two else None,
-    )
 
 
 def _count_failures(launches: Launches, chosen: npt.NDArray[np.intp]) -> tuple[int, int, str]:

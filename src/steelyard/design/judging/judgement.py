@@ -8,18 +8,14 @@ from math import expm1, isfinite
 
 import numpy as np
 
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
-from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.judging.builds import one_build_finding
 from steelyard.design.judging.common import by_benchmark, common_fields, describe_side
 from steelyard.design.judging.controls import apply_controls
-from steelyard.design.judging.findings import (
-    data_findings,
-    medians_findings,
-    order_finding,
-    with_corrected_fallbacks,
-)
+from steelyard.design.judging.fallbacks import with_corrected_fallbacks
+from steelyard.design.judging.findings import data_findings, medians_findings, order_finding
 from steelyard.design.judging.layouts import layout_facts, layout_findings
 from steelyard.design.judging.outlook import needed_after_few_pairs, needed_to_decide, with_needed_seconds
 from steelyard.design.judging.pairs import MetricPairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import expm1
 
-from steelyard.design.judging.budgets import BUDGET_ENDS, budgets_of
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of
 from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.derived import Verdict

@@ -9,7 +9,7 @@ from statistics import fmean
 
 import numpy as np
 
-from steelyard.design.judging.budgets import fewest_pairs
+from steelyard.design.budgets import fewest_pairs
 from steelyard.model.derived import Verdict
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.records import Weighing

@@ -8,7 +8,8 @@ import numpy as np
 
 from steelyard.design.counting.judgement import count_summary
 from steelyard.design.judging.common import by_benchmark, common_fields
-from steelyard.design.judging.findings import data_findings, with_corrected_fallbacks
+from steelyard.design.judging.fallbacks import with_corrected_fallbacks
+from steelyard.design.judging.findings import data_findings
 from steelyard.design.judging.pairs import why_unknown
 from steelyard.design.judging.ticks import widen_by_ticks
 from steelyard.model.derived import Summary

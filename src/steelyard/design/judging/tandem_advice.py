@@ -7,12 +7,12 @@ import numpy as np
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.tandem import (
     LEAST_CPU_NS,
+    MOST_WAITING,
     gains_beside,
     gains_from_ns,
     takes_samples_in_turn,
     tandem_obstacle,
 )
-from steelyard.design.timing.pairing import MOST_WAITING
 from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.records import Weighing
 from steelyard.report.figures import percent

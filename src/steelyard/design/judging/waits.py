@@ -6,10 +6,9 @@ from math import expm1
 
 import numpy as np
 
-from steelyard.design.timing.disturbance import DISTURBED_SHARE
 from steelyard.model.kept import Finding
 from steelyard.model.launches import FloatArray, Launches
-from steelyard.model.rows import DISTURBED, ROLES, USED
+from steelyard.model.rows import DISTURBED, DISTURBED_SHARE, ROLES, USED
 from steelyard.report import figures
 from steelyard.stats.leaning import Leaning, leaning
 from steelyard.stats.signed_rank import estimate

@@ -26,6 +26,9 @@ COMMANDS_GAIN_FROM_NS = 40_000_000
 # Beside its like, a program has half of the caches. If it takes longer there by more than this share, it no longer
 # behaves as it does alone, and a change may cost more, too.
 MOST_SLOWDOWN_IN_TANDEM = 0.2
+# A target that spends more than this share of its time neither on a processor nor waiting for one waits for something
+# else.
+MOST_WAITING = 0.1
 
 
 def has_short_turns(offers: Mapping[str, bool]) -> bool:

@@ -17,6 +17,7 @@ from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
+from steelyard.model.sides import SIDES
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import (
     LAYOUT,
@@ -324,8 +325,7 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     Raises UsageError for a program that is missing.
     """
     benchmark, place = record.benchmarks[number], subject_number(record, number, side)
-    sides = ("command", "command") if isinstance(record, Run) else ("baseline", "candidate")
-    role = sides[place != benchmark.baseline]
+    role = "command" if isinstance(record, Run) else SIDES[place != benchmark.baseline]
     params = parameters_of(record, number, times, layout)
     return with_parameters(_in_layout(record.subjects[place], record.settings, layout), params, role)
 

@@ -8,14 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding, some_names
-from steelyard.design.judging.budgets import fewest_pairs
+from steelyard.design.budgets import fewest_pairs
+from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, no_benchmark_error, read_list
 from steelyard.design.runner.targets import in_first_layout, missing_file_remedy, with_time_limit
 from steelyard.design.suite.amounts import Amounts
+from steelyard.design.suite.in_common import one_sided_findings, shared_benchmarks
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
 from steelyard.design.suite.processed import no_amounts_finding, other_work_finding
@@ -24,7 +25,7 @@ from steelyard.design.suite.shards import deal_shard
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
-from steelyard.model.errors import LaunchError, MeasurementError, UsageError
+from steelyard.model.errors import LaunchError
 from steelyard.model.kept import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.metrics import counted, timed
@@ -35,7 +36,7 @@ from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.throughput import Processed, processed_of
 from steelyard.subjects.command import launch_spec
 from steelyard.subjects.harness import AUTO, Harness, Listed, check_counts, harness_named, recognised_harness
-from steelyard.subjects.suite import CONTROL_NAME, MOST_BENCHMARKS, STATEMENT_NAME
+from steelyard.subjects.suite import CONTROL_NAME
 
 # A benchmark whose launches are slow to start gets time for this many pairs, or for the fewest that can show anything
 # among all the benchmarks, if that is more.
@@ -75,7 +76,7 @@ class Planner:
         trials.try_all(benchmarks)
         benchmarks = [_with_amounts(one, trials, selection.processed) for one in benchmarks]
         tried = [one for one in benchmarks if one.entry in trials.known]
-        findings = _one_sided_findings(
+        findings = one_sided_findings(
             self.record, [matching_benchmarks(listed, selection.only, selection.tags) for listed in lists]
         )
         findings += [*trials.findings, *trials.failures.values()]
@@ -116,7 +117,7 @@ class Planner:
         whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
         of_several = selection.of_several
         chosen = choose_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
-        benchmarks, settings = _shared_benchmarks(self.record, lists, chosen), self.record.settings
+        benchmarks, settings = shared_benchmarks(self.record, lists, chosen), self.record.settings
         if selection.shard is not None:
             benchmarks, shard = deal_shard(benchmarks, selection.shard)
             settings = settings.model_copy(update={"shard": shard})
@@ -283,67 +284,3 @@ def _stop_reason(benchmark: Benchmark, trials: Trials) -> StopReason:
 def _missed_findings(settings: Settings, trials: Trials) -> list[Finding]:
     """Return a finding that names those that were not reached, unless the timing of the others will do so."""
     return [] if timed(settings.metrics) else not_measured_finding(trials.missed, of_harness=True)
-
-
-def _shared_benchmarks(
-    record: Weighing | Run, lists: Sequence[Sequence[Listed]], chosen: Sequence[Listed]
-) -> list[Benchmark]:
-    """Return the chosen benchmarks that both the baseline and a candidate have."""
-    candidates = range(1, len(lists)) if len(lists) > 1 else range(1)
-    names = [{one.name for one in listed} for listed in lists]
-    has_several = len(candidates) > 1
-    benchmarks = [
-        Benchmark(
-            name=_candidate_benchmark_name(record.subjects[number].name, one.name) if has_several else one.name,
-            candidate=number if isinstance(record, Weighing) else 1,
-            entry=one.name,
-            params=one.params,
-            tags=list(one.tags),
-        )
-        for one in chosen
-        for number in candidates
-        if one.name in names[number]
-    ]
-    if not benchmarks:
-        raise _nothing_in_common_error(record, chosen, sorted(set().union(*names[1:])))
-    if len(benchmarks) > MOST_BENCHMARKS:
-        raise UsageError(f"these are more than {MOST_BENCHMARKS} benchmarks: choose some with --benchmark")
-    return benchmarks
-
-
-def _nothing_in_common_error(
-    record: Weighing | Run, chosen: Sequence[Listed], candidate_names: Sequence[str]
-) -> MeasurementError:
-    """Return the error if no candidate has any of the baseline's chosen benchmarks; they have `candidate_names`."""
-    have = "the candidates have" if len(record.subjects) > 2 else "the candidate has"
-    if not candidate_names:
-        way_out = ""
-    elif all(subject.revision is not None for subject in record.subjects):
-        way_out = (
-            "; if they were renamed or moved, keep one by its old name until the baseline has the new ones, or let "
-            "this change alone pass without the gate"
-        )
-    else:
-        way_out = "; a benchmark is compared only if it has the same name on both sides"
-    return MeasurementError(
-        f"there is no benchmark to compare: the baseline has {some_names([one.name for one in chosen])}, and "
-        f"{have} {some_names(candidate_names) or 'none'}{way_out}"
-    )
-
-
-def _candidate_benchmark_name(candidate: str, listed: str) -> str:
-    """Return the name of a benchmark of one of several candidates."""
-    return candidate if listed == STATEMENT_NAME else f"{candidate}, {listed}"
-
-
-def _one_sided_findings(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
-    """Return findings on benchmarks that only the baseline or only a candidate has."""
-    found = []
-    for candidate in range(1, len(lists)):
-        name = record.subjects[candidate].name
-        for code, where, side, other in (("removed", "not", 0, candidate), ("added", "only", candidate, 0)):
-            known = {listed.name for listed in lists[other]}
-            names = [listed.name for listed in lists[side] if listed.name not in known]
-            if names:
-                found.append(Finding(code=code, message=f"{where} in {name}, so not compared: {some_names(names)}"))
-    return found

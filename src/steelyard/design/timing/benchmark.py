@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from steelyard.design.judging.budgets import budgets_of
+from steelyard.design.budgets import budgets_of
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.pairing import Pairing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from steelyard.design.judging.budgets import fewest_pairs
+from steelyard.design.budgets import fewest_pairs
 from steelyard.model.settings import Settings
 
 

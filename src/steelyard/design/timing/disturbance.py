@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.model.metrics import METRICS
-from steelyard.model.rows import IN_TANDEM, LaunchRow, is_active_known, waited_ns
+from steelyard.model.rows import DISTURBED_SHARE, IN_TANDEM, LaunchRow, is_active_known, waited_ns
 
-# A pair is disturbed if this share of its time went to other work in a way that its metric does not correct for.
-DISTURBED_SHARE = 0.02
 # Repeats are worth their time on a machine that is quiet now and then; on one that never is, they only cost the budget.
 # Judged by wall time, they take +1 % on the `bursts` trace from 45 pairs to 38, repeats included, and leave 4 % instead
 # of 13 % of identical pairs undecided; on `ambient` 29 to 24 (benchmarks/repeats_on_traces.py).

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import expm1
 
+from steelyard.design.budgets import count_members
 from steelyard.design.findings import (
     COLD,
     cold_finding,
@@ -15,7 +16,6 @@ from steelyard.design.findings import (
     longer_budget_finding,
     not_quiet_findings,
 )
-from steelyard.design.judging.budgets import count_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, with_tandem_hint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.design.judging.budgets import budgets_of, count_elsewhere
+from steelyard.design.budgets import budgets_of, count_elsewhere
 from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.controls import leaves_open
 from steelyard.design.judging.judgement import judge_members, look_at

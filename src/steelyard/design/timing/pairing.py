@@ -19,6 +19,7 @@ from steelyard.design.judging.lockstep import with_lockstep_ratios
 from steelyard.design.runner.tandem import (
     LEAST_CPU_NS,
     MOST_SLOWDOWN_IN_TANDEM,
+    MOST_WAITING,
     gains_beside,
     gains_from_ns,
     not_in_turn_reason,
@@ -42,9 +43,8 @@ from steelyard.stats.summary import quartile_deviation
 MOST_AT_ONCE = 1.1
 # So many first pairs are looked at together to see whether their target is fit for tandem; then each by itself.
 FIRST_PAIRS = 12
-# A target that spends more than this share of its time, and more than this many ns, neither on a processor nor waiting
-# for one waits for something else.
-MOST_WAITING, LEAST_WAITING_NS = 0.1, 2_000_000
+# A target that waits for something else does so for more than this, beside its share (`MOST_WAITING`).
+LEAST_WAITING_NS = 2_000_000
 # The standard error of a median of normal values, relative to that of their mean.
 _MEDIAN_ERROR_FACTOR = 1.253
 # The kernel charges about one launch in fifty of a program that writes nothing for a block of its file system, which it

@@ -89,8 +89,8 @@ def built(
     keys = Keys(repository, cache, source).of_jobs(jobs, inputs)
     jobs_by_key = dict(zip(keys, jobs, strict=True))
     with ExitStack() as holding:
-        entries, built_keys = _entries(maker, jobs_by_key, holding)
-        if built_keys:
+        entries, is_any_new = _entries(maker, jobs_by_key, holding)
+        if is_any_new:
             cache.bound()
         yield [_built(maker, job, entries[key]) for key, job in zip(keys, jobs, strict=True)]
 
@@ -103,20 +103,20 @@ def _refuse_shared_folders(recipe: Recipe) -> None:
         )
 
 
-def _entries(maker: Maker, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], set[str]]:
-    """Return every entry, complete and held by `holding`, and the keys of those that had to be built."""
-    built_keys: set[str] = set()
+def _entries(maker: Maker, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], bool]:
+    """Return every entry, complete and held by `holding`, and whether any of them had to be built."""
+    is_any_new = False
     for _ in range(_MOST_TRIES):
         with ExitStack() as attempt:
             entries = {key: _acquire(maker, key, jobs[key], attempt) for key in sorted(jobs)}
-            missing = {key: (job, entries[key]) for key, job in jobs.items() if not _has_all(maker, job, entries[key])}
+            missing = [(job, entries[key]) for key, job in jobs.items() if not _has_all(maker, job, entries[key])]
             maker.make(missing)
-            built_keys.update(missing)
+            is_any_new |= bool(missing)
             if all(entry.share() for entry in entries.values()):
                 for entry in entries.values():
                     entry.note_use()
                 holding.enter_context(attempt.pop_all())
-                return entries, built_keys
+                return entries, is_any_new
     raise MeasurementError(
         f"builds are removed from {maker.cache.folder} as soon as they are made: what else clears it?"
     )

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from steelyard.measure.scratch import room_for, scratch_folder
@@ -30,6 +30,18 @@ _MOST_BUILDS_AT_ONCE = 2
 
 
 @dataclass(frozen=True)
+class _Checkout:
+    """A revision that is checked out, to be built."""
+
+    job: Job
+    entry: Entry
+    notes: list[str]
+    """What the user should know about its files."""
+    targets: list[TargetFacts] = field(default_factory=list)
+    """What became of the builds of single targets so far."""
+
+
+@dataclass(frozen=True)
 class Maker:
     """What builds are made from, where they are kept, and who watches their progress."""
 
@@ -38,21 +50,19 @@ class Maker:
     watch: Watch
     source: Mapping[str, str]
 
-    def make(self, missing: Mapping[str, tuple[Job, Entry]]) -> None:
+    def make(self, missing: Sequence[tuple[Job, Entry]]) -> None:
         """Check out and build; a failed build leaves nothing but its log."""
-        waiting = list(missing.values())
         try:
-            notes = [self._check_out(job, entry, len(waiting)) for job, entry in waiting]
-            self._announce([job for job, _ in waiting])
-            for done in range(0, len(waiting), _MOST_BUILDS_AT_ONCE):
-                batch = slice(done, done + _MOST_BUILDS_AT_ONCE)
-                self._build(waiting[batch], notes[batch], done, len(waiting))
+            checkouts = [self._check_out(job, entry, len(missing)) for job, entry in missing]
+            self._announce([job for job, _ in missing])
+            for done in range(0, len(missing), _MOST_BUILDS_AT_ONCE):
+                self._build(checkouts[done : done + _MOST_BUILDS_AT_ONCE], done, len(missing))
         except OSError as error:
             place = error.filename or self.cache.folder  # there is no name if the disk fills up in the middle of a file
             room = f"; {ROOM_REMEDY}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
             raise MeasurementError(f"nothing can be built in {place}: {error.strerror}{room}") from error
         finally:
-            for _, entry in waiting:
+            for _, entry in missing:
                 if entry.facts() is None:  # incomplete entries are useless, and may fill the disk
                     remove(entry.files)
                     remove(entry.git)
@@ -70,48 +80,46 @@ class Maker:
                 message = f"building {job.revision.label}{suffix}{shown_command}{then}"
                 self.watch(Progress(message, 0, len(jobs), allowance=message, noun=NOUN))
 
-    def _check_out(self, job: Job, entry: Entry, total: int) -> list[str]:
-        """Put a revision's files into their place; return what the user should know about them."""
+    def _check_out(self, job: Job, entry: Entry, total: int) -> _Checkout:
+        """Put a revision's files into their place."""
         entry.begin()
         self.watch(Progress(f"checking out {job.revision.label}", 0, total, noun=NOUN))
         notes = check_out(self.repository, job.revision, Places(entry.files, entry.git))
         self._check_directory(job, entry)
-        return notes
+        return _Checkout(job, entry, notes)
 
-    def _build(self, batch: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, total: int) -> None:
+    def _build(self, batch: Sequence[_Checkout], done: int, total: int) -> None:
         """Build some side by side, and keep those that succeed even if another one fails."""
-        failures = self._failures(batch, notes, done, total)
+        failures = self._failures(batch, done, total)
         failure = next((failure for failure in failures if isinstance(failure, NotBuiltError)), None)
-        targets = [list[TargetFacts]() for _ in batch] if failure else self._build_targets(batch, notes, done, total)
-        for (job, entry), failed, checkout_notes, built in zip(batch, failures, notes, targets, strict=True):
+        if failure is None:
+            self._build_targets(batch, done, total)
+        for checkout, failed in zip(batch, failures, strict=True):
             if failed is None:
-                entry.complete(self._facts(job, entry, checkout_notes, built))
+                checkout.entry.complete(self._facts(checkout))
         if failure is not None:
             raise failure
 
-    def _build_targets(
-        self, batch: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, total: int
-    ) -> list[list[TargetFacts]]:
-        """Build one target after the other, side by side; return what became of each.
+    def _build_targets(self, batch: Sequence[_Checkout], done: int, total: int) -> None:
+        """Build one target after the other, side by side.
 
         A failure ends nothing: what is killed in the middle may leave files that the next build takes for complete. So
         the builds are given up, by NotBuiltError, if one does not end in time.
         """
-        facts = [list[TargetFacts]() for _ in batch]
-        wanted = [dict(reversed(marked_targets(job, self.source))) for job, _ in batch]
-        for mark in dict.fromkeys(mark for job, _ in batch for mark, _ in marked_targets(job, self.source)):
-            indices = [index for index, builds in enumerate(wanted) if mark in builds]
-            self.watch(Progress(f"building {wanted[indices[0]][mark].target}", done, total, noun=NOUN))
+        marked = [marked_targets(one.job, self.source) for one in batch]
+        builds = [dict(reversed(targets)) for targets in marked]
+        for mark in dict.fromkeys(mark for targets in marked for mark, _ in targets):
+            wanted = [(one, own[mark]) for one, own in zip(batch, builds, strict=True) if mark in own]
+            self.watch(Progress(f"building {wanted[0][1].target}", done, total, noun=NOUN))
             with ExitStack() as leaving:
-                commands = [self._command(*batch[index], leaving, wanted[index][mark], mark) for index in indices]
+                commands = [self._command(one, leaving, build, mark) for one, build in wanted]
                 ends = run_all(commands, is_tidied=True, are_independent=True)
-            for index, ended in zip(indices, ends, strict=True):
-                (job, entry), build = batch[index], wanted[index][mark]
-                how = how_it_failed(job, entry.folder, ended)
+            for (one, build), ended in zip(wanted, ends, strict=True):
+                how = how_it_failed(one.job, one.entry.folder, ended)
                 if ended.is_late:
-                    raise target_not_built(job, build, how or "", entry.target_log(mark), notes[index])
-                facts[index].append(TargetFacts(mark=mark, command=job.recipe.written_for(build), failure=how))
-        return facts
+                    raise target_not_built(one.job, build, how or "", one.entry.target_log(mark), one.notes)
+                command = one.job.recipe.written_for(build)
+                one.targets.append(TargetFacts(mark=mark, command=command, failure=how))
 
     def _check_directory(self, job: Job, entry: Entry) -> None:
         folder = entry.files / self.repository.directory
@@ -124,52 +132,51 @@ class Maker:
             )
 
     def _failures(
-        self, missing: Sequence[tuple[Job, Entry]], notes: Sequence[list[str]], done: int, total: int
+        self, batch: Sequence[_Checkout], done: int, total: int
     ) -> list[NotBuiltError | Literal["cut short"] | None]:
         """Run builds side by side and return how each failed; the first failure cuts the others short."""
-        if all(job.recipe.written is None for job, _ in missing):
-            return [None] * len(missing)
-        job, _ = missing[0]
-        self.watch(Progress(f"building {job.revision.label}", done, total, noun=NOUN))
+        if all(one.job.recipe.written is None for one in batch):
+            return [None] * len(batch)
+        self.watch(Progress(f"building {batch[0].job.revision.label}", done, total, noun=NOUN))
         with ExitStack() as leaving:
-            commands = [self._command(job, entry, leaving) for job, entry in missing]
-            ends = run_all(commands, is_tidied=True)
-        builds = zip(missing, ends, notes, strict=True)
-        return [_failure(job, entry, ended, checkout_notes) for (job, entry), ended, checkout_notes in builds]
+            ends = run_all([self._command(one, leaving) for one in batch], is_tidied=True)
+        return [_failure(one, ended) for one, ended in zip(batch, ends, strict=True)]
 
     def _command(
-        self, job: Job, entry: Entry, leaving: ExitStack, target: TargetBuild | None = None, mark: str = ""
+        self, checkout: _Checkout, leaving: ExitStack, target: TargetBuild | None = None, mark: str = ""
     ) -> Command:
+        recipe, entry = checkout.job.recipe, checkout.entry
         # A compiler that is killed leaves temporary files, which are removed with this folder.
         with room_for("a build needs"):
             temporary = leaving.enter_context(scratch_folder("build"))
         folder = entry.files / self.repository.directory
-        is_new = job.recipe.may_be_new and not any(folder.iterdir())  # git has no empty folders
-        written = job.recipe.written if target is None else job.recipe.written_for(target)
+        is_new = recipe.may_be_new and not any(folder.iterdir())  # git has no empty folders
+        written = recipe.written if target is None else recipe.written_for(target)
         return Command(
             ["/bin/sh", "-c", ":" if is_new else written or ":"],
             folder,
-            build_environment(self.source, {"TMPDIR": str(temporary), **job.recipe.variables}),
+            build_environment(self.source, {"TMPDIR": str(temporary), **recipe.variables}),
             log=entry.log if target is None else entry.target_log(mark),
-            timeout_s=job.recipe.timeout_s,
+            timeout_s=recipe.timeout_s,
         )
 
-    def _facts(self, job: Job, entry: Entry, notes: list[str], targets: list[TargetFacts]) -> Facts:
+    def _facts(self, checkout: _Checkout) -> Facts:
+        revision = checkout.job.revision
         return Facts(
             repository=str(self.repository.root),
-            revision=job.revision.label,
-            commit=job.revision.commit,
-            tree=job.revision.tree,
-            command=job.recipe.written,
+            revision=revision.label,
+            commit=revision.commit,
+            tree=revision.tree,
+            command=checkout.job.recipe.written,
             made_s=time.time(),
-            size_bytes=size_of(entry.folder),
-            notes=notes,
-            targets=targets,
+            size_bytes=size_of(checkout.entry.folder),
+            notes=checkout.notes,
+            targets=checkout.targets,
         )
 
 
-def _failure(job: Job, entry: Entry, ended: Ended, notes: Sequence[str]) -> NotBuiltError | Literal["cut short"] | None:
+def _failure(checkout: _Checkout, ended: Ended) -> NotBuiltError | Literal["cut short"] | None:
     if ended.status is None and not ended.is_late:
         return "cut short"
-    how = how_it_failed(job, entry.folder, ended)
-    return None if how is None else not_built(job, how, entry.log, notes)
+    how = how_it_failed(checkout.job, checkout.entry.folder, ended)
+    return None if how is None else not_built(checkout.job, how, checkout.entry.log, checkout.notes)

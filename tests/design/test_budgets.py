@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from steelyard.design.judging.budgets import count_members, fewest_pairs
+from steelyard.design.budgets import count_members, fewest_pairs
 from steelyard.design.judging.judgement import verdicts
 from steelyard.stats.looks import Budgets
 from steelyard.stats.paired import judge
