@@ -88,12 +88,15 @@ def test_one_layout_stands_for_all(repo: Repo, scripted: ScriptedWorld) -> None:
     assert "checked    ./sort-1.out\n" in done.text
 
 
-def test_a_file_that_git_ignores_is_named(repo: Repo, scripted: ScriptedWorld) -> None:
+@pytest.mark.parametrize(
+    ("line", "remedy"), [("", "give its absolute path"), ('harness = "protocol"\n', "name a folder that both have")]
+)
+def test_a_file_that_git_ignores_is_named(repo: Repo, scripted: ScriptedWorld, line: str, remedy: str) -> None:
     repo.write("words.json", "[]")
-    repo.write("steelyard.toml", TARGET.format(name="sort").replace("./sort.out", "./sort.out words.json"))
+    repo.write("steelyard.toml", TARGET.format(name="sort").replace("./sort.out", "./sort.out words.json") + line)
     scripted.script = lambda *_: measured(1, exit_code=1)
     said = scripted(*CHECK).err.decode()
-    assert "words.json is in your folder and not in that revision, where it runs: give its absolute path" in said
+    assert f"words.json is in your folder and not in that revision, where it runs: {remedy}" in said
 
 
 @pytest.mark.usefixtures("repo")

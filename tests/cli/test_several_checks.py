@@ -109,6 +109,21 @@ ignore-failure = true
     assert (world.launched[-1].timeout_ns, b"KIND=own" in world.launched[-1].env) == (9 * 10**9, True)
 
 
+def test_no_secret_reaches_what_the_file_names(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    surroundings = {**world.environment, "GITHUB_TOKEN": "t", "PLAIN": "p"}
+    monkeypatch.setattr(ProjectWorld, "environment", property(lambda _: surroundings))
+    world.says(f"[compare]\ninherit-environment = true\n{TWO}")
+
+    def found(*words: str) -> bytes:
+        world.launched.clear()
+        assert world(*CHECK, "--target", "sort", *words).status == 0
+        return b" ".join(world.launched[-1].env)
+
+    assert b"PLAIN=p" in found()
+    assert b"GITHUB_TOKEN" not in found("--inherit-env")
+    assert b"GITHUB_TOKEN" in found("--env", "GITHUB_TOKEN")
+
+
 def test_commands_around_launches_are_those_of_the_side_that_is_checked(world: ProjectWorld) -> None:
     for name in ("make", "old", "new", "sweep"):
         world.program(name, 1, 1)
