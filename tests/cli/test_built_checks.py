@@ -75,8 +75,9 @@ def test_one_that_does_not_build_fails_alone(repo: Repo, scripted: ScriptedWorld
 
 def test_what_all_share_ends_all_if_it_does_not_build(repo: Repo, scripted: ScriptedWorld) -> None:
     repo.write("steelyard.toml", f'[build]\ncommand = "false"\n{TWO}')
-    done = scripted(*CHECK)
-    assert (done.status, done.out) == (3, b"")
+    repo.write("found-sort.json", "of yesterday")
+    done = scripted(*CHECK, "--json", "found.json")
+    assert (done.status, done.out, (repo.folder / "found-sort.json").exists()) == (3, b"", False)
     assert "steelyard: work tree does not build: false failed with exit status 1" in done.err.decode()
 
 

@@ -153,9 +153,11 @@ def test_clean_up_follows_what_failed(world: ProjectWorld) -> None:
 
 def test_one_that_fails_leaves_the_others_as_they_are(world: ProjectWorld) -> None:
     world.says(TWO)
+    (world.folder / "found-sort.json").write_text("of yesterday")
     world.script = lambda spec, number: replace(world.takes(spec, number), exit_code=int(program_of(spec) == "sort"))
     done = world(*CHECK, "--json", "found.json")
     assert done.status == 3
+    assert "found-sort.json was removed: it came from an earlier check, and this one has no rec" in done.err.decode()
     assert "steelyard: sort: sort failed with exit status 1" in done.err.decode()
     assert done.text.endswith("in all     no trouble in 1 check\nfailed     sort\n")
     assert b"steelyard: written: found-parse.json\n" in done.err
