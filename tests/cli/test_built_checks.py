@@ -75,8 +75,9 @@ def test_one_that_does_not_build_fails_alone(repo: Repo, scripted: ScriptedWorld
 
 def test_what_all_share_ends_all_if_it_does_not_build(repo: Repo, scripted: ScriptedWorld) -> None:
     repo.write("steelyard.toml", f'[build]\ncommand = "false"\n{TWO}')
-    done = scripted(*CHECK)
-    assert (done.status, done.out) == (3, b"")
+    repo.write("found-sort.json", "of yesterday")
+    done = scripted(*CHECK, "--json", "found.json")
+    assert (done.status, done.out, (repo.folder / "found-sort.json").exists()) == (3, b"", False)
     assert "steelyard: work tree does not build: false failed with exit status 1" in done.err.decode()
 
 
@@ -88,12 +89,15 @@ def test_one_layout_stands_for_all(repo: Repo, scripted: ScriptedWorld) -> None:
     assert "checked    ./sort-1.out\n" in done.text
 
 
-def test_a_file_that_git_ignores_is_named(repo: Repo, scripted: ScriptedWorld) -> None:
+@pytest.mark.parametrize(
+    ("line", "remedy"), [("", "give its absolute path"), ('harness = "protocol"\n', "name a folder that both have")]
+)
+def test_a_file_that_git_ignores_is_named(repo: Repo, scripted: ScriptedWorld, line: str, remedy: str) -> None:
     repo.write("words.json", "[]")
-    repo.write("steelyard.toml", TARGET.format(name="sort").replace("./sort.out", "./sort.out words.json"))
+    repo.write("steelyard.toml", TARGET.format(name="sort").replace("./sort.out", "./sort.out words.json") + line)
     scripted.script = lambda *_: measured(1, exit_code=1)
     said = scripted(*CHECK).err.decode()
-    assert "words.json is in your folder and not in that revision, where it runs: give its absolute path" in said
+    assert f"words.json is in your folder and not in that revision, where it runs: {remedy}" in said
 
 
 @pytest.mark.usefixtures("repo")

@@ -248,6 +248,12 @@ def test_a_command(here: InProcess) -> None:
 
 def test_what_cannot_be_tried(here: InProcess) -> None:
     assert "failed with exit status 1" in here.refuses("check", "false", status=3)
+    (here.folder / "found.json").write_text("of yesterday")
+    said = here("check", "false", "--json", "found.json").err.decode()
+    assert said.startswith(
+        "steelyard: found.json was removed: it came from an earlier check, and this one has no record\n"
+    )
+    assert not (here.folder / "found.json").exists()
     assert "does not speak" in here.refuses("check", "--harness", "protocol", "true", status=3)
     nothing = suite(here, "from steelyard import bench")
     assert "benchmark" in here.refuses("check", "--harness", "protocol", nothing, status=3)

@@ -109,6 +109,21 @@ ignore-failure = true
     assert (world.launched[-1].timeout_ns, b"KIND=own" in world.launched[-1].env) == (9 * 10**9, True)
 
 
+def test_no_secret_reaches_what_the_file_names(world: ProjectWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    surroundings = {**world.environment, "GITHUB_TOKEN": "t", "PLAIN": "p"}
+    monkeypatch.setattr(ProjectWorld, "environment", property(lambda _: surroundings))
+    world.says(f"[compare]\ninherit-environment = true\n{TWO}")
+
+    def found(*words: str) -> bytes:
+        world.launched.clear()
+        assert world(*CHECK, "--target", "sort", *words).status == 0
+        return b" ".join(world.launched[-1].env)
+
+    assert b"PLAIN=p" in found()
+    assert b"GITHUB_TOKEN" not in found("--inherit-env")
+    assert b"GITHUB_TOKEN" in found("--env", "GITHUB_TOKEN")
+
+
 def test_commands_around_launches_are_those_of_the_side_that_is_checked(world: ProjectWorld) -> None:
     for name in ("make", "old", "new", "sweep"):
         world.program(name, 1, 1)
@@ -138,9 +153,11 @@ def test_clean_up_follows_what_failed(world: ProjectWorld) -> None:
 
 def test_one_that_fails_leaves_the_others_as_they_are(world: ProjectWorld) -> None:
     world.says(TWO)
+    (world.folder / "found-sort.json").write_text("of yesterday")
     world.script = lambda spec, number: replace(world.takes(spec, number), exit_code=int(program_of(spec) == "sort"))
     done = world(*CHECK, "--json", "found.json")
     assert done.status == 3
+    assert "found-sort.json was removed: it came from an earlier check, and this one has no rec" in done.err.decode()
     assert "steelyard: sort: sort failed with exit status 1" in done.err.decode()
     assert done.text.endswith("in all     no trouble in 1 check\nfailed     sort\n")
     assert b"steelyard: written: found-parse.json\n" in done.err

@@ -33,7 +33,10 @@ chmod +x $2
 """
 _MAKEFILE = "all: prog bench\nprog bench: build.sh\n\tsh build.sh\n"
 _ON_PATH = ("cargo", "gzip", "java", "pytest", "python", "python-new", "python-old")
-_PROJECT = '[build]\ncommand = "make -s"\n\n[[target]]\nname = "prog"\ncommand = "./prog"\n'
+_TARGETS = "".join(
+    f'[[target]]\nname = "{name}"\ncommand = "./{file}"\n' for name, file in (("prog", "prog"), ("parser", "bench"))
+)
+_PROJECT = f'[build]\ncommand = "make -s"\n\n{_TARGETS}'
 _PARTS = ("one", "two", "three", "four")
 _PATH = re.compile(r"(\.\.?/)?[\w{}.-]+(/[\w{}.-]+)*")
 _IMPORTS = Path(__file__).resolve().parents[1] / "data/imports"
@@ -178,6 +181,8 @@ def _with_project(world: ScriptedWorld) -> None:
 
 _PREPARED: Mapping[str, Callable[[ScriptedWorld], None]] = {
     "README": _with_project,
+    "check": _with_project,
+    "ci": _with_project,
     "counting": _imported,
     "hyperfine": _two_commands,
     "import": _imported,

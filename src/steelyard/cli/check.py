@@ -13,7 +13,7 @@ from steelyard.api.checks import DEFAULT_LIMIT_S, check_limit, target_of
 from steelyard.api.revisions import subject_of_revision
 from steelyard.api.settings import current_folder, settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
-from steelyard.cli.options import LaunchOptions, json_option
+from steelyard.cli.options import FileOptions, LaunchOptions, json_option
 from steelyard.cli.outputs import as_json, check_apart, check_writable, is_printed, writing_files
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
@@ -142,11 +142,13 @@ def _project(options: CheckOptions) -> Project:
 
 def _check_revision(command: str, options: CheckOptions, world: World) -> int:
     """Check a command as it is in a revision, which is built."""
+    from steelyard.cli.outcome import earlier_files_removed_on_error
     from steelyard.cli.screen import watching
 
     check_limit(options.max_time)
     settings = settings_of(options, world)
     with (
+        earlier_files_removed_on_error(FileOptions(json=options.json), what="check"),
         watching(world) as watch,
         subject_of_revision(command, command, options, settings, watch, world) as (subject, findings),
     ):
@@ -179,12 +181,13 @@ def _check_conformance(subject: Subject, settings: Settings, world: World) -> in
 
 
 def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
+    from steelyard.cli.outcome import earlier_files_removed_on_error
     from steelyard.cli.screen import watching
     from steelyard.design.check.session import check_target
     from steelyard.design.suite.selection import Selection
 
     selection, heap = Selection(only=options.suite.benchmark or []), options.allocations
-    with watching(world) as watch:
+    with earlier_files_removed_on_error(FileOptions(json=options.json), what="check"), watching(world) as watch:
         record = check_target(subject, settings, world, watch, selection=selection, seconds=options.max_time, heap=heap)
     show_record(record, options.json, world)
     return _status(bool(record.troubles()), record.interrupted)

@@ -191,11 +191,11 @@ def _markdown(outcome: Outcome, functions: int) -> str:
 
 
 @contextmanager
-def earlier_files_removed_on_error(files: FileOptions, *others: Path | None) -> Iterator[None]:
-    """Remove files of earlier weighings if this one fails before it has a record to overwrite them, and say so.
+def earlier_files_removed_on_error(files: FileOptions, *others: Path | None, what: str = "weighing") -> Iterator[None]:
+    """Remove files of earlier weighings, or of `what` this is, if it fails before it has a record to overwrite them.
 
-    Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody expects a new
-    record.
+    It says so. Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody
+    expects a new record.
     """
     try:
         yield
@@ -203,5 +203,5 @@ def earlier_files_removed_on_error(files: FileOptions, *others: Path | None) -> 
         for path in filter(None, (*files.paths(), *others)):
             if path.is_file():
                 Path(os.path.realpath(path)).unlink()  # a link itself stays
-                say(f"{path} was removed: it came from an earlier weighing, and this one has no record")
+                say(f"{path} was removed: it came from an earlier {what}, and this one has no record")
         raise

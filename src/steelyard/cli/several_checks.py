@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
 from steelyard.cli.check import say_findings, show_record
+from steelyard.cli.options import FileOptions
+from steelyard.cli.outcome import earlier_files_removed_on_error
 from steelyard.cli.outputs import check_apart, check_writable, is_printed
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -35,14 +37,19 @@ def check_project(project: Project, options: CheckOptions, world: World) -> int:
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
     path = absolute(options.json)
     with ExitStack() as meanwhile:
-        watch = meanwhile.enter_context(watching(world))
-        checks = meanwhile.enter_context(project_checks(project, targets, options, options.max_time, watch, world))
+        with _earlier_removed_on_error(path, *(part_path(path, target.name) for target in targets.values())):
+            watch = meanwhile.enter_context(watching(world))
+            checks = meanwhile.enter_context(project_checks(project, targets, options, options.max_time, watch, world))
         watch.wipe()
         for sentence in left_out_notes:
             say(sentence)
         say_findings([finding for check in checks for finding in check.findings])
         several_checks = _Checks(checks, options, path, watch, world)
         return several_checks.run() if len(checks) > 1 else several_checks.run_alone()
+
+
+def _earlier_removed_on_error(*paths: Path | None) -> AbstractContextManager[None]:
+    return earlier_files_removed_on_error(FileOptions(), *paths, what="check")
 
 
 @dataclass
@@ -64,7 +71,7 @@ class _Checks:
         """Check the only one; raise its error."""
         (check,) = self.checks
         self._check_paths([self.path])
-        record = self._record(check)
+        record = self._record(check, self.path)
         show_record(record, self.path, self.world)
         return INTERRUPTED if record.interrupted else FOUND if record.troubles() else 0
 
@@ -97,7 +104,7 @@ class _Checks:
         """Check one and show what was found; return whether the user interrupted it."""
         record: Soundness | None = None
         try:
-            record = self._record(check)
+            record = self._record(check, path)
             show_record(record, path, self.world)
             self.written += filter(None, [part_path(self.options.json, check.name)])
         except NothingChosenError:
@@ -113,18 +120,20 @@ class _Checks:
         self.results.append(TargetResult(check.name, record))
         return record is not None and record.interrupted
 
-    def _record(self, check: TargetCheck) -> Soundness:
-        if check.error is not None:
-            raise check.error
-        record = check_target(
-            check.subject,
-            check.settings,
-            self.world,
-            self.watch,
-            selection=check.selection,
-            seconds=self.options.max_time,
-            heap=self.options.allocations,
-        )
+    def _record(self, check: TargetCheck, path: Path | None) -> Soundness:
+        """Return what is found, to be written to the path; raise SteelyardError if it cannot be tried."""
+        with _earlier_removed_on_error(path):
+            if check.error is not None:
+                raise check.error
+            record = check_target(
+                check.subject,
+                check.settings,
+                self.world,
+                self.watch,
+                selection=check.selection,
+                seconds=self.options.max_time,
+                heap=self.options.allocations,
+            )
         self.watch.wipe()
         return record
 
