@@ -86,7 +86,7 @@ def _annotate(report: GateReport, title: str, log: IO[str]) -> None:
     undecided = [
         f"{judged.verdict.benchmark}: {judged.verdict.metric} {gate_words.estimate(judged)}: "
         f"{gate_words.why_open_by_itself(judged)}"
-        for judged in report.undecided
+        for judged in report.undecided_with_data
     ]
     errors, warnings = ([*errors, *undecided], []) if report.limits.strict else (errors, undecided)
     notices = list(map(_above_limit_message, report.accepted))

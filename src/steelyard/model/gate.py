@@ -46,6 +46,12 @@ class Judged:
         return self.weighing.settings.margin if self.verdict.margin is None else self.verdict.margin
 
     @property
+    def has_no_data(self) -> bool:
+        """Whether it has not one pair to judge: where that fails the gate, a problem says so."""
+        is_measured = self.verdict.pairs or self.weighing.identical is not None
+        return self.verdict.change is None or not is_measured
+
+    @property
     def decided_by(self) -> float | None:
         """The relative change above which it fails, with what is accepted; None if it never does."""
         return self.above if self.accepted is None else self.accepted.above
@@ -85,6 +91,11 @@ class GateReport:
     def undecided(self) -> list[Judged]:
         """The results of which it is open whether they are above their limits."""
         return [one for one in self.deciding if one.standing == "open"]
+
+    @cached_property
+    def undecided_with_data(self) -> list[Judged]:
+        """Those of the undecided results that are no problem already."""
+        return [one for one in self.undecided if not one.has_no_data]
 
     @property
     def new_suites(self) -> list[Finding]:

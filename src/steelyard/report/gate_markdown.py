@@ -108,14 +108,16 @@ def _sections(report: GateReport) -> list[_Section]:
     several = len(report.weighings) > 1
     problems = report.problems if len(report.problems) > 1 else []  # the first one is above
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
-    is_alone = len(kinds["open"]) == 1
+    with_data, is_alone = report.undecided_with_data, len(report.undecided) == 1
     undecided = items(
-        _open_item(one, several=several, is_alone=is_alone) for one in worst_first(kinds["open"])[:_MOST_ROWS]
+        _open_item(one, several=several, is_alone=is_alone) for one in worst_first(with_data)[:_MOST_ROWS]
     )
     undecided += items(_text(finding.message) for finding in gate_words.unstated_findings(report))
-    deciders = [f"{_text(way)}  " for way in gate_words.what_would_decide(kinds["open"])]
+    deciders = [f"{_text(way)}  " for way in gate_words.what_would_decide(report.undecided)]
     lines_after = ["", *deciders, ""] if deciders else [""]
-    hidden = max(0, len(kinds["open"]) - _MOST_ROWS)
+    if not undecided:
+        undecided, lines_after = deciders, [""]
+    hidden = max(0, len(with_data) - _MOST_ROWS)
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),

@@ -35,10 +35,10 @@ def show(console: Console, report: GateReport) -> None:
     changed = [one for one in report.judged if _is_changed(one)]
     _print_list(sheet, "changed", [_judged_line(sheet, one, several=several) for one in worst_first(changed)])
     _print_list(sheet, "in all", [Text(mean) for mean in gate_words.means(report)])
-    undecided = worst_first(report.undecided)
-    is_alone = len(undecided) == 1
+    undecided = worst_first(report.undecided_with_data)
+    is_alone = len(report.undecided) == 1
     reasons = [gate_words.why_open(one, is_alone=is_alone) for one in undecided]
-    deciders = gate_words.what_would_decide(undecided)
+    deciders = gate_words.what_would_decide(report.undecided)
     open_lines = [
         _judged_line(sheet, one, several=several).append(f": {reason}")
         for one, reason in zip(undecided, reasons, strict=True)
@@ -46,7 +46,7 @@ def show(console: Console, report: GateReport) -> None:
     _print_list(sheet, "open", open_lines, [Text(way) for way in deciders])
     if any(budgets.SEE_NOTE in sentence for sentence in (*reasons, *deciders)):
         sheet.blank()
-        notes.show(sheet, notes.of_references([one.verdict for one in undecided]))
+        notes.show(sheet, notes.of_references([one.verdict for one in report.undecided]))
     findings = [*gate_words.unstated_findings(report), *report.findings, *_doubtful_findings(report)]
     _print_list(sheet, "note", [Text(finding.message) for finding in findings])
     if report.verdict == "undecided" and not report.is_too_open:
@@ -76,7 +76,7 @@ def _judged_line(sheet: Sheet, judged: Judged, *, several: bool) -> Text:
 
 
 def _print_list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence[Text] = ()) -> None:
-    if not lines:
+    if not lines and not after:
         return
     sheet.blank()
     number_left_out = len(lines) - MOST_BENCHMARKS

@@ -172,8 +172,11 @@ def _limit_advice(open_benchmarks: Sequence[Judged]) -> str:
 
 
 def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:
-    """Say what would decide several open benchmarks, once per weighing; for a single one, `why_open` says it."""
-    if len(open_benchmarks) < 2:
+    """Say what would decide several open benchmarks, once per weighing; for a single one, `why_open` says it.
+
+    Nothing asks `why_open` about those without data, as their problems say why.
+    """
+    if len(open_benchmarks) == 1 and not open_benchmarks[0].has_no_data:
         return []
     answers: list[str] = []
     by_record = {id(one.weighing): one for one in open_benchmarks}

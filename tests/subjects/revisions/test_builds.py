@@ -160,6 +160,15 @@ def test_tools_are_those_of_the_path_that_a_build_is_given(tmp_path: Path) -> No
     assert fingerprint({"PATH": "/bin"}, wanted, "make") != before
 
 
+def test_a_folder_that_is_on_the_path_twice_changes_no_build(tmp_path: Path) -> None:
+    (tmp_path / "cc").write_text("a compiler")
+    once, twice = (
+        fingerprint({"PATH": path}, {}, "make") for path in (f"{tmp_path}:/bin", f"{tmp_path}:/bin:{tmp_path}")
+    )
+    assert once == twice
+    assert fingerprint({"PATH": f"/bin:{tmp_path}"}, {}, "make") != once
+
+
 @pytest.mark.parametrize("what", ["command", "variable", "wanted", "tool", "layout", "folder"])
 def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path, what: str) -> None:
     tool = tmp_path / "bin" / "cc"

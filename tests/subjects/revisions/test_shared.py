@@ -202,6 +202,15 @@ def test_words_of_the_work_tree(look: Look, tmp_path: Path) -> None:
     assert "is new in the work tree" in new.message
 
 
+def test_a_file_that_one_side_lacks_has_no_path_from_there(look: Look, tmp_path: Path) -> None:
+    for tree in ("work", "cache/tree"):
+        (tmp_path / tree / "input.bin").touch()
+        (tmp_path / tree / "new.py").touch()
+    assert not look("cat WORK/input.bin", "good", "bad", program=Path("/bin/cat"))
+    (new,) = look("cat WORK/new.py", "good", "bad", program=Path("/bin/cat"))
+    assert new.remedy.startswith("see that each imports its own code")
+
+
 def test_what_a_build_wrote_elsewhere_is_that_of_the_last_one(look: Look, tmp_path: Path) -> None:
     program, data = tmp_path / "bin/tool", tmp_path / "data"
     program.parent.mkdir()

@@ -132,13 +132,13 @@ def _log_ratio(change: float) -> float:
 
 def _no_data_problems(report: GateReport) -> list[str]:
     """Return the problems of what has to be decided and has no number at all."""
-    return [_no_data_message(one) for one in report.deciding if _has_no_data(one) and one.above is not None]
+    return [_no_data_message(one) for one in report.deciding if one.has_no_data and one.above is not None]
 
 
 def _no_data_findings(report: GateReport) -> list[Finding]:
     """Return the same for those that never fail the gate."""
     return [
-        passed_over_finding(_no_data_message(one)) for one in report.deciding if _has_no_data(one) and one.above is None
+        passed_over_finding(_no_data_message(one)) for one in report.deciding if one.has_no_data and one.above is None
     ]
 
 
@@ -148,14 +148,9 @@ def _no_data_message(judged: Judged) -> str:
     return f"{verdict.benchmark}: {what} was measured for {verdict.metric}{_undefined_reason(judged)}"
 
 
-def _has_no_data(judged: Judged) -> bool:
-    measured = judged.verdict.pairs or judged.weighing.identical is not None
-    return judged.verdict.change is None or not measured
-
-
 def _interrupted_problems(report: GateReport) -> list[str]:
     """Return which weighings ended before some of their benchmarks: that these stayed open is no answer."""
-    undecided = (one for one in report.undecided if one.reason == "interrupted" and not _has_no_data(one))
+    undecided = (one for one in report.undecided_with_data if one.reason == "interrupted")
     open_counts = Counter(source for source, _ in {(one.source, one.verdict.index): None for one in undecided})
     return [
         f"{source} was interrupted with {count(number, 'benchmark')} open: "

@@ -93,7 +93,7 @@ def shared_by_revisions(
         others = [top for top in tops if top != build.top]
         if build.revision.name != WORK_TREE:
             others.append(repository.root)
-        side = _Side(build, subject_in_layout(subject, build.recipe.layout or 0), others, environment, spans)
+        side = _Side(build, subject_in_layout(subject, build.recipe.layout or 0), tops, others, environment, spans)
         for shared in side.shared(repository.root):
             shared_by_message.setdefault(shared.message, shared)
     return list(shared_by_message.values())
@@ -103,6 +103,8 @@ def shared_by_revisions(
 class _Side:
     built: Built
     subject: Subject
+    tops: Sequence[Path]
+    """The tops of the trees of all sides."""
     others: Sequence[Path]
     """The tops of the trees of other revisions."""
     environment: Mapping[str, str]
@@ -128,10 +130,11 @@ class _Side:
             if (inside := self._path_in_another(path)) is None:
                 continue
             if self._has(inside):
-                yield Shared(
-                    f"{path} is a file of the work tree, whichever revision is measured",
-                    f"give its path from here, {self._path_from_here(inside)}, and each runs its own",
-                )
+                if all(_has(top, inside) for top in self.tops):  # else that side has nothing to run from there
+                    yield Shared(
+                        f"{path} is a file of the work tree, whichever revision is measured",
+                        f"give its path from here, {self._path_from_here(inside)}, and each runs its own",
+                    )
             elif beside := loaded_beside(path, self.built.top / inside):
                 yield Shared(
                     f"{path} is new in the work tree and runs there for each revision, and loads {beside} from beside "
@@ -241,7 +244,7 @@ class _Side:
         return next((real.relative_to(top) for top in tops if real.is_relative_to(top)), None)
 
     def _has(self, inside: Path) -> bool:
-        return os.path.exists(self.built.top / inside)  # noqa: PTH110 - Path.exists() raises where a word is too long
+        return _has(self.built.top, inside)
 
     def _path_from_here(self, inside: Path) -> str:
         return os.path.relpath(self.built.top / inside, self.built.folder)
@@ -297,6 +300,10 @@ class _Side:
             if (folder / "conftest.py").exists():
                 yield imported_from(folder)
             yield from _pytest_import_paths(folder)
+
+
+def _has(top: Path, inside: Path) -> bool:
+    return os.path.exists(top / inside)  # noqa: PTH110 - Path.exists() raises where a word is too long
 
 
 def _was_written(path: Path, begun_s: float, ended_s: float) -> bool:

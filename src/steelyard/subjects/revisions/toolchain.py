@@ -80,7 +80,7 @@ def _relevant_names(source: Mapping[str, str]) -> Iterator[str]:
 
 def _tools_on_path(source: Mapping[str, str]) -> Iterator[str]:
     """Yield every such tool on the path: the first may be a wrapper of a later one, as ccache's are."""
-    folders = filter(None, source.get("PATH", os.defpath).split(os.pathsep))
+    folders = dict.fromkeys(filter(None, source.get("PATH", os.defpath).split(os.pathsep)))
     return _file_stamps(os.path.join(folder, tool) for folder, tool in product(folders, _TOOLS))  # noqa: PTH118 - 300 of them
 
 
