@@ -271,9 +271,9 @@ def allowance(
     A verdict takes at least `fewest` pairs. `fitting` pairs fit into the budget, of which `spent_s` is gone, at
     `seconds_each` for one pair of each benchmark. The first pair may have taken longer than later ones will, so the
     message says that it assumes this pace. `prepared_s`, the time a harness took to list and try its benchmarks, is
-    mentioned if it is longer than a pair and over a quarter of the budget. `untried` benchmarks are not among those that
-    are measured, as there was no time to try them; the budget to name serves these as well. If it is long enough for the others, the
-    report's note on those that were not measured is enough.
+    mentioned if it is longer than a pair and over a quarter of the budget. `untried` benchmarks are not among those
+    that are measured, as there was no time to try them; the budget to name serves these as well. If the budget is long
+    enough for the others, the report's note on those that were not measured says all.
     """
     verdicts, takes = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
@@ -290,10 +290,7 @@ def allowance(
     needed_s = spent_s + fewest * all_s
     if settings.max_time_s is None or (fitting >= fewest and (untried or needed_s <= settings.max_time_s)):
         return None
-    pair_text = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
-    if untried:
-        tried = "the one benchmark" if benchmarks == 1 else f"each of the {benchmarks} benchmarks"
-        pair_text = f"a pair of {tried} that there was time to try"
+    pair_text = _pair_text(benchmarks, untried)
     if fitting >= fewest:
         default_time = figures.seconds(settings.max_time_s)
         return (
@@ -314,3 +311,10 @@ def allowance(
         f"{allowed} in {longest}: too few for {verdicts}, which {takes} {fewest}; with some to spare"
         f"{f' for all {benchmarks + untried}' if untried else ''}: --max-time {reserved}"
     )
+
+
+def _pair_text(benchmarks: int, untried: int) -> str:
+    if not untried:
+        return "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
+    tried = "the one benchmark" if benchmarks == 1 else f"each of the {benchmarks} benchmarks"
+    return f"a pair of {tried} that there was time to try"

@@ -116,7 +116,7 @@ def test_too_few_pairs_are_said_as_pairs() -> None:
 def test_the_time_to_name_is_that_of_all_benchmarks_also_those_that_there_was_no_time_to_try() -> None:
     told: list[Progress] = []
     machine, header = Machine(noisy(wall_ns=1e9)), weighing(19, max_time_s=10)
-    stopped: list[StopReason] = ["interrupted"] * 2 + ["time"] * 17
+    stopped: list[StopReason] = ["interrupted" if number < 2 else "time" for number in range(19)]
     Experiment(header, recorder(machine), machine.clock, told.append, stopped=stopped).run()
     (said,) = [one.allowance for one in told if one.allowance]
     assert said.startswith("a pair of each of the 2 benchmarks that there was time to try took 4 s; at that pace there")
