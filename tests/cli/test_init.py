@@ -66,7 +66,8 @@ add_executable(tool tool.c)
 """
 BENCH = "from steelyard import bench\n@bench(n=[1])\ndef small(n):\n    pass\n"
 PYPERF = "import pyperf\nrunner = pyperf.Runner()\n"
-JMH = "<artifactId>b</artifactId><version>1</version><dependency><groupId>org.openjdk.jmh</groupId></dependency>"
+JMH_IN_TESTS = "<artifactId>b</artifactId><version>1</version><groupId>org.openjdk.jmh</groupId>"
+JMH = f"{JMH_IN_TESTS}<plugin><artifactId>maven-shade-plugin</artifactId></plugin>"
 
 Files = dict[str, str]
 PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
@@ -242,6 +243,10 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"pom.xml": "<modules>", "one/pom.xml": JMH, "inner/pom.xml": JMH},
         {"java -jar inner/target/b-1.jar": "jmh", "java -jar one/target/b-1.jar": "jmh"},
     ),
+    "maven, its parent making the jars": (
+        {"pom.xml": "<modules>maven-shade-plugin", "one/pom.xml": JMH_IN_TESTS},
+        {"java -jar one/target/b-1.jar": "jmh"},
+    ),
     "several": (
         {
             "go.mod": "module x\n",
@@ -293,7 +298,13 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
         (
             {"Makefile": ".PHONY: clean\nclean:\n\trm -rf build\n", "setup.py": "", "src/x.py": ""},
             None,
-            "Python, but no program or benchmark in it; put a command",
+            "Python, but no benchmark of pytest-benchmark, pyperf or @bench in it; put a command",
+        ),
+        (
+            {"pyproject.toml": "", "benchmarks/asv.conf.json": "{}", "benchmarks/a.py": "def time_a(): ..."},
+            None,
+            "Python, but its benchmarks are of asv, which cannot be driven: those of pytest-benchmark, pyperf and "
+            "@bench can; put a command",
         ),
         ({"go.mod": "module x\n"}, "go build ./...", "Go, but no program or benchmark in it; put a command"),
         (
@@ -313,6 +324,12 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "cargo build --release",
             "Cargo, but its benchmarks (in/benches/a.rs) are of #[bench], which cannot be driven: those of "
             "criterion and Divan can; put a command",
+        ),
+        (
+            {"pom.xml": JMH_IN_TESTS + "<plugin><artifactId>exec-maven-plugin</artifactId></plugin>"},
+            "mvn -q -B package -DskipTests -Dmaven.javadoc.skip",
+            "Maven with JMH, but no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's "
+            "archetype (steelyard docs jmh); put a command",
         ),
         ({}, None, "nothing was found here that it knows; put a command"),
     ],

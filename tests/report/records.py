@@ -13,7 +13,7 @@ from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Run, StopReason, Weighing
-from steelyard.model.rows import LaunchRow
+from steelyard.model.rows import LaunchRow, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.stats.verdict import CHANGED
@@ -69,6 +69,22 @@ def pair_rows(change: float, pairs: int = 33, *, benchmark: int = 0, noise: floa
         rows.append(row(pair, 0, int(level), benchmark=benchmark, order=order))
         rows.append(row(pair, 1, int(other), benchmark=benchmark, order=1 - order))
     return rows
+
+
+def in_turn(pairs: int = 2) -> list[LaunchRow]:
+    """Return pairs whose neighbouring samples differ by +10 %, while the medians of their launches say -45 %."""
+    sides = ([100, 100, 100, 200, 200, 200], [110, 110, 110, 110, 220, 220])
+    first = [0, 1, 0, 1, 0, 1]
+    return [
+        row(pair, side, 10**9, order=side)._replace(
+            samples=tuple(
+                Sample(1, 10**5 * time, 10**5 * time, 0, (order + side) % 2)
+                for time, order in zip(sides[side], first, strict=True)
+            )
+        )
+        for pair in range(pairs)
+        for side in (0, 1)
+    ]
 
 
 def weighing(

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from steelyard.model.derived import Side, Verdict
 from steelyard.model.kept import SHARED, Finding
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
@@ -281,6 +282,13 @@ def test_the_strip_belongs_to_the_benchmark_and_the_metric() -> None:
     # Every pair of the example differs by about 30 %: the strip shows the launches, not the verdict.
     text = weighed(SLOWER, record=records.weighing(0.3))
     assert "0 < +2" in text
+
+
+def test_the_strip_of_samples_in_turn_shows_the_changes_that_were_judged() -> None:
+    record = records.weighing().model_copy(update={"launches": Launches.of_rows(records.in_turn())})
+    (strip,) = [line for line in weighed(SLOWER, record=record).splitlines() if line.startswith("pairs")]
+    assert "+10" in strip
+    assert "-45" not in strip
 
 
 def test_a_run_shows_its_level_and_how_quiet_it_was() -> None:

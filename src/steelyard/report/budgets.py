@@ -264,13 +264,16 @@ def allowance(
     seconds_each: float,
     benchmarks: int,
     prepared_s: float = 0.0,
+    untried: int = 0,
 ) -> str | None:
     """Say, after the first pair, that the budget is too short for a verdict; None if it is long enough.
 
     A verdict takes at least `fewest` pairs. `fitting` pairs fit into the budget, of which `spent_s` is gone, at
     `seconds_each` for one pair of each benchmark. The first pair may have taken longer than later ones will, so the
     message says that it assumes this pace. `prepared_s`, the time a harness took to list and try its benchmarks, is
-    mentioned if it is longer than a pair and over a quarter of the budget.
+    mentioned if it is longer than a pair and over a quarter of the budget. `untried` benchmarks are not among those
+    that are measured, as there was no time to try them; the budget to name serves these as well. If the budget is long
+    enough for the others, the report's note on those that were not measured says all.
     """
     verdicts, takes = f"a verdict at alpha {settings.alpha:.3g}", "takes"
     if benchmarks > 1:
@@ -283,10 +286,11 @@ def allowance(
             f"{figures.count(settings.pairs, 'pair')} are too few for {verdicts}, which {takes} {fewest}; with some to "
             f"spare: --pairs {reserved}"
         )
-    needed_s = spent_s + fewest * seconds_each
-    if settings.max_time_s is None or (fitting >= fewest and needed_s <= settings.max_time_s):
+    all_s = seconds_each * (benchmarks + untried) / max(1, benchmarks)
+    needed_s = spent_s + fewest * all_s
+    if settings.max_time_s is None or (fitting >= fewest and (untried or needed_s <= settings.max_time_s)):
         return None
-    pair_text = "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
+    pair_text = _pair_text(benchmarks, untried)
     if fitting >= fewest:
         default_time = figures.seconds(settings.max_time_s)
         return (
@@ -297,13 +301,20 @@ def allowance(
     longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
     allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
     # The fewest pairs decide only if all point one way; a dozen is the number to name where they leave it open.
-    sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * seconds_each
+    sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * all_s
     reserved = _rounded_up(RESERVE_FACTOR * sensible_s)
     preparation = ""
     if prepared_s > max(seconds_each, settings.max_time_s / 4):
         preparation = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
     return (
         f"{pair_text} took {figures.seconds(seconds_each)}{preparation}; at that pace there is time for "
-        f"{allowed} in {longest}: too few for {verdicts}, which {takes} {fewest}; with some to spare: "
-        f"--max-time {reserved}"
+        f"{allowed} in {longest}: too few for {verdicts}, which {takes} {fewest}; with some to spare"
+        f"{f' for all {benchmarks + untried}' if untried else ''}: --max-time {reserved}"
     )
+
+
+def _pair_text(benchmarks: int, untried: int) -> str:
+    if not untried:
+        return "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
+    tried = "the one benchmark" if benchmarks == 1 else f"each of the {benchmarks} benchmarks"
+    return f"a pair of {tried} that there was time to try"

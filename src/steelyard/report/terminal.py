@@ -24,6 +24,7 @@ from steelyard.report import (
     sentences,
 )
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
+from steelyard.report.lockstep import pair_values
 from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
@@ -260,7 +261,8 @@ def _print_strip(sheet: Sheet, label: str, changes: FloatArray, zero: str) -> No
 
 
 def _pair_changes(record: Weighing, verdict: Verdict) -> FloatArray:
-    return relative_changes(*record.launches.pair_values(verdict.index, verdict.metric))
+    positions = record.launches.complete_pairs(verdict.index)
+    return relative_changes(*pair_values(record.launches, positions, verdict.metric))
 
 
 # --- a run

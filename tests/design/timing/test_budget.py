@@ -9,6 +9,7 @@ from steelyard.design.timing.experiment import Experiment
 from steelyard.design.timing.kept_rows import KeptRows
 from steelyard.model.counting import Counting, CountTool
 from steelyard.model.progress import Progress
+from steelyard.model.records import StopReason
 from tests.design.scripted import Machine, noisy, recorder, weigh, weighing
 
 
@@ -110,6 +111,17 @@ def test_too_few_pairs_are_said_as_pairs() -> None:
     assert (
         said == "8 pairs are too few for verdicts that share alpha 0.01, which take 10; with some to spare: --pairs 14"
     )
+
+
+def test_the_time_to_name_is_that_of_all_benchmarks_also_those_that_there_was_no_time_to_try() -> None:
+    told: list[Progress] = []
+    machine, header = Machine(noisy(wall_ns=1e9)), weighing(19, max_time_s=10)
+    stopped: list[StopReason] = ["interrupted" if number < 2 else "time" for number in range(19)]
+    Experiment(header, recorder(machine), machine.clock, told.append, stopped=stopped).run()
+    (said,) = [one.allowance for one in told if one.allowance]
+    assert said.startswith("a pair of each of the 2 benchmarks that there was time to try took 4 s; at that pace there")
+    asked_s = int(said.partition("with some to spare for all 19: --max-time ")[2])
+    assert 19 * 2 * 14 < asked_s < 19 * 2 * 14 * 2
 
 
 def test_too_little_time_for_several_is_said_as_time() -> None:

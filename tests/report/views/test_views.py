@@ -166,6 +166,18 @@ def test_each_pair_has_its_order_its_change_and_a_mark() -> None:
     assert re.search(r"0  baseline    0.00 %  .*●", _line(text, 0))
 
 
+def test_pairs_whose_samples_were_in_turn_have_the_change_that_was_judged() -> None:
+    text = drawn(with_rows(records.in_turn()), PAIRS)
+    assert "+10.0 %" in _line(text, 0)
+
+
+def test_launches_whose_samples_were_in_turn_stand_where_the_report_has_their_medians() -> None:
+    text = drawn(with_rows(records.in_turn()), HIST)
+    # the geometric mean of the launches' medians, half of +10 % to each side
+    assert "median 14.14 ms" in text
+    assert "median 15.56 ms" in text
+
+
 def test_what_disturbed_it_is_said_of_both_sides() -> None:
     rows = pair_rows(0.01, 3)
     rows[0] = rows[0]._replace(delay_ns=rows[0].wall_ns // 4, major_faults=12)

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.judging.lockstep import with_lockstep_ratios
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.rows import ORDERS, USED
+from steelyard.report.lockstep import pair_values
 from steelyard.stats.clock import step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 
@@ -153,11 +153,7 @@ class MetricPairs:
         return self._pair_values("wall")
 
     def _pair_values(self, metric: str) -> tuple[FloatArray, FloatArray]:
-        values = self.launches.pair_values(self.benchmark, metric, self.role)
-        if not self.launches.samples or metric not in PER_ITERATION:
-            return values
-        baseline, candidate = self._positions.T
-        return with_lockstep_ratios(self.launches, (baseline, candidate), values, metric)
+        return pair_values(self.launches, self._positions, metric)
 
 
 def _count_known(sides: tuple[FloatArray, FloatArray]) -> int:

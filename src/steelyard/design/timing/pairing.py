@@ -15,7 +15,6 @@ from statistics import median_low
 import numpy as np
 
 from steelyard.design.findings import adjacent_finding
-from steelyard.design.judging.lockstep import with_lockstep_ratios
 from steelyard.design.runner.tandem import (
     LEAST_CPU_NS,
     MOST_SLOWDOWN_IN_TANDEM,
@@ -34,6 +33,7 @@ from steelyard.model.metrics import timed
 from steelyard.model.rows import IN_TANDEM, ROLES, TRIED, USED, WARM_UP, LaunchRow, ran_ns, waited_ns, worked_alone
 from steelyard.model.settings import Settings
 from steelyard.report.figures import whole_percent
+from steelyard.report.lockstep import with_lockstep_ratios
 from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation

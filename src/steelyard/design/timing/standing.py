@@ -52,9 +52,19 @@ class Standing:
         fitting = self.pace.limit(first)
         if fitting is None:
             return
-        spent_s = self._preparing_s(each_s) + self.pace.elapsed_s() - first.kept * each_s
+        # Those that there was no time to try are measured as soon as there is more.
+        untried = sum(one.stop == "time" and not one.attempts and not one.warm_ups for one in self.benchmarks)
+        of_all_s = each_s * (self.pace.visited + untried) / max(1, self.pace.visited)
+        spent_s = self._preparing_s(of_all_s) + self.pace.elapsed_s() - first.kept * each_s
         sentence = allowance(
-            self.header.settings, budget.fewest, fitting, spent_s, each_s, self.pace.visited, budget.spent_s
+            self.header.settings,
+            budget.fewest,
+            fitting,
+            spent_s,
+            each_s,
+            self.pace.visited,
+            budget.spent_s,
+            untried,
         )
         if sentence is not None and first.stop is None:
             told = with_harness_hint(sentence, self.header) if each_s > _LONG_PAIR_S else sentence

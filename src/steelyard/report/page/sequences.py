@@ -15,6 +15,7 @@ from steelyard.model.looks import LookBack
 from steelyard.model.rows import DISTURBED, TRIED, USED, WARM_UP
 from steelyard.model.watch import Watch
 from steelyard.report import figures, sentences
+from steelyard.report.lockstep import pair_values
 from steelyard.report.page.data import CHANGE, SHARE, Axis, Draw, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.distributions import thinning_note
 from steelyard.report.page.units import Quantity
@@ -95,12 +96,11 @@ def pairs_figure(verdict: Verdict, judged: LookBack, most: int, watch: Watch | N
 
 def _set_aside_series(launches: Launches, verdict: Verdict, limits: tuple[float, float]) -> Iterator[Series]:
     """Yield the pairs that are not judged, a series for each reason."""
-    values = launches.metric(verdict.metric)
     for role, label in _SET_ASIDE_LABELS.items():
         positions = launches.complete_pairs(verdict.index, role)
         if len(positions):
             began_s = _Rows(launches, positions, verdict.index).began_s
-            changes = 100 * relative_changes(*values[positions].T)
+            changes = 100 * relative_changes(*pair_values(launches, positions, verdict.metric))
             known = np.isfinite(changes)
             yield from _series_within_limits(label, began_s, changes, known, "crosses", "aside", len(changes), limits)
 

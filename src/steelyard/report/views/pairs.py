@@ -13,6 +13,7 @@ from steelyard.model.rows import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, WARM_
 from steelyard.model.sides import SIDES
 from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
+from steelyard.report.lockstep import pair_values
 from steelyard.report.sheet import Sheet
 from steelyard.report.views.series import Series, heading
 from steelyard.stats.bins import fenced_range
@@ -35,7 +36,7 @@ def show(sheet: Sheet, record: Weighing, drawn: Sequence[Series]) -> None:
 
 def _print_pairs(sheet: Sheet, record: Weighing, series: Series) -> None:
     positions = _pairs_in_time(record, series.index)
-    changes = relative_changes(*record.launches.metric(series.metric)[positions].T)
+    changes = relative_changes(*pair_values(record.launches, positions, series.metric))
     sheet.row("metric", f"{series.metric}; each pair's change", "disturbed: baseline / candidate")
     shown = positions[:MOST_ROWS]
     reasons = [_reason(record, launches) for launches in shown]

@@ -19,6 +19,7 @@ from steelyard.model.samples import concatenated
 from steelyard.model.sides import SIDES
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
+from steelyard.report.lockstep import pair_values
 from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
@@ -126,7 +127,7 @@ def _measured_series(record: Weighing | Run, derived: Derived) -> Iterator[Serie
             continue
         seen_benchmarks.add(verdict.index)
         if isinstance(verdict, Verdict):
-            values = launches.pair_values(verdict.index, verdict.metric)
+            values = pair_values(launches, launches.complete_pairs(verdict.index), verdict.metric)
             sides = [
                 Side(label, of_one_process(of, verdict.metric, repeat)) for label, of in zip(SIDES, values, strict=True)
             ]

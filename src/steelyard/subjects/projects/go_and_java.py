@@ -11,6 +11,11 @@ from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, fil
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
+# What makes a jar that starts by itself. Without it JMH runs on a class path of Maven's, often from a profile.
+_RUNNABLE_JAR = re.compile(r"maven-shade-plugin|jar-with-dependencies|spring-boot-maven-plugin|<mainClass>|uberjar")
+_NO_RUNNABLE_JAR = (
+    "no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's archetype (steelyard docs jmh)"
+)
 # The plugin by its name, or by its alias in a version catalog.
 _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
 # Documents take time, and fail where a JDK lacks javadoc.
@@ -52,9 +57,12 @@ def maven(folder: Path) -> FoundProject | None:
     if not (folder / "pom.xml").is_file():
         return None
     poms = [path for path in files_named(folder, "pom.xml") if "org.openjdk.jmh" in text_of(path)]
-    jars = [path for path in poms if "<modules>" not in text_of(path)]
-    if not jars:
+    with_benchmarks = [path for path in poms if "<modules>" not in text_of(path)]
+    if not with_benchmarks:
         return None
+    jars = [path for path in with_benchmarks if _makes_runnable_jar(path, folder)]
+    if not jars:
+        return FoundProject("Maven with JMH", _MAVEN, [], not_driven=_NO_RUNNABLE_JAR)
     modules = [relative(path.parent, folder).removeprefix("./") for path in jars if path.parent != folder]
     targets = [
         FoundTarget(
@@ -65,6 +73,12 @@ def maven(folder: Path) -> FoundProject | None:
         for path in jars
     ]
     return FoundProject("Maven with JMH", _maven_build_of_modules(modules) if modules else _MAVEN, targets)
+
+
+def _makes_runnable_jar(pom: Path, folder: Path) -> bool:
+    """Return whether a module's own pom.xml, or one above it in the project, has a jar made that starts by itself."""
+    above = [one / "pom.xml" for one in pom.parent.parents if one.is_relative_to(folder)]
+    return any(_RUNNABLE_JAR.search(text_of(path)) for path in (pom, *above) if path.is_file())
 
 
 def _maven_build_of_modules(modules: Sequence[str]) -> str:

@@ -51,6 +51,14 @@ def python(folder: Path, search_path: str | None) -> list[FoundProject]:
     ]
 
 
+def not_driven_in_python(folder: Path) -> str:
+    """Say why nothing of a Python project without targets is weighed."""
+    driven = "pytest-benchmark, pyperf and @bench"
+    if any(files_named(folder, "asv.conf.json")):
+        return f"its benchmarks are of asv, which cannot be driven: those of {driven} can"
+    return f"no benchmark of {driven.replace(' and ', ' or ')} in it"
+
+
 def _sources(folder: Path, scripts: Sequence[Path]) -> Sequence[str]:
     """Return what has each revision import its own modules; a script, unlike `-m`, looks in its own folder alone."""
     if (folder / "src").is_dir():

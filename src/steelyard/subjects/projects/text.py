@@ -12,7 +12,7 @@ from steelyard.subjects.projects.discovery import FoundProject, FoundTarget
 from steelyard.subjects.projects.go_and_java import go, gradle, maven
 from steelyard.subjects.projects.javascript import javascript
 from steelyard.subjects.projects.makefile import make
-from steelyard.subjects.projects.python import python
+from steelyard.subjects.projects.python import not_driven_in_python, python
 from steelyard.subjects.projects.rust import cargo
 
 _HEAD = """\
@@ -64,7 +64,8 @@ def found_in(folder: Path, environment: Mapping[str, str]) -> list[FoundProject]
     if not any(project.targets for project in plain) and any(
         (folder / name).is_file() for name in _PYTHON_PROJECT_FILES
     ):
-        plain = [FoundProject("Python", None, [])]  # a Makefile next to it is for the developers' chores, not a build
+        # A Makefile next to it is for the developers' chores, not a build.
+        plain = [FoundProject("Python", None, [], not_driven=not_driven_in_python(folder))]
     return with_harness or [*projects, *plain][:1]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.launches import Launches
 from steelyard.model.rows import LaunchRow, Sample
+from steelyard.report.lockstep import pair_values
 from tests.model.samples import row
 
 LOOPS = 10
@@ -25,8 +25,8 @@ def launch(pair: int, side: int, times: list[int], first: int | None = None, **m
 
 
 def values(*rows: LaunchRow, metric: str = "active") -> tuple[np.ndarray, np.ndarray]:
-    pairs = MetricPairs(Launches.of_rows(list(rows)), 0, metric)
-    return pairs.first(pairs.count())
+    launches = Launches.of_rows(list(rows))
+    return pair_values(launches, launches.complete_pairs(0), metric)
 
 
 @pytest.mark.parametrize("metric", ["active", "wall", "cpu"])

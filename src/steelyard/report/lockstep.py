@@ -9,11 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.model.launches import FloatArray, Launches
+from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.rows import Sample, has_order, judged_samples
 from steelyard.stats.neighbours import centres_of_neighbours
 
 # Below this a centre is the ratio of the medians, apart from rounding errors.
 _ROUNDING = 1e-12
+
+
+def pair_values(launches: Launches, positions: npt.NDArray[np.intp], metric: str) -> tuple[FloatArray, FloatArray]:
+    """Return the values (baseline, candidate) that pairs are judged by; their launches are at `positions`, (pairs, 2).
+
+    Whatever shows a pair's change takes it from here, so that it is the one of the verdict.
+    """
+    values = launches.metric(metric)[positions]
+    sides = values[:, 0], values[:, 1]
+    if metric not in PER_ITERATION:
+        return sides
+    return with_lockstep_ratios(launches, (positions[:, 0], positions[:, 1]), sides, metric)
 
 
 def with_lockstep_ratios(
