@@ -271,6 +271,21 @@ def test_a_long_table_has_one_line_a_row_and_says_where_the_medians_are() -> Non
     assert "in all     100 slower in 0.9 s; --markdown FILE has the medians" in text
 
 
+def test_a_table_of_what_was_never_measured_promises_no_medians() -> None:
+    nothing = {
+        "verdict": "undecided",
+        "change": None,
+        "interval": None,
+        "pairs": 0,
+        "baseline": None,
+        "candidate": None,
+    }
+    unmeasured = [verdict(**nothing, benchmark=name, index=index) for index, name in enumerate(SUITE)]
+    text = flat(weighed(*unmeasured, record=records.weighing(benchmarks=SUITE)))
+    assert "4 undecided in 0.9 s" in text
+    assert "median" not in text
+
+
 @pytest.mark.parametrize("width", [20, 60, 80])
 def test_narrow_tables_keep_the_verdict_and_the_change(width: int) -> None:
     text = flat(weighed(*suite_verdicts(), record=records.weighing(benchmarks=SUITE), width=width))

@@ -32,7 +32,7 @@ class Beside:
     def __init__(self, fd: int) -> None:
         import socket
 
-        self._socket, self._pair = socket.socket(fileno=fd), socket.socketpair
+        self._fd, self._socket, self._pair = fd, socket.socket, socket.socketpair
         self._send, self._receive = socket.send_fds, socket.recv_fds
 
     def meet(self, turn: str) -> tuple[int, int | None]:
@@ -40,17 +40,20 @@ class Beside:
 
         The side whose turn is 0 makes the socket.
         """
+        other = self._socket(fileno=self._fd)
         try:
             if turn == "0":
                 ours, theirs = self._pair()
                 with theirs:
                     processor = _latest_processor()
-                    self._send(self._socket, [str(processor).encode()], [theirs.fileno()])
+                    self._send(other, [str(processor).encode()], [theirs.fileno()])
                 return ours.detach(), processor
-            said, fds, _, _ = self._receive(self._socket, 16, 1)
+            said, fds, _, _ = self._receive(other, 16, 1)
             return fds[0], int(said)
         except (OSError, IndexError, ValueError):
             return -1, None
+        finally:
+            other.detach()  # a socket that nobody closes is a warning, which some tests make an error
 
 
 def scheduled(path: str) -> tuple[int, int, int] | None:

@@ -41,9 +41,11 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         weighed = [verdict for verdict in chosen if not verdict.control]
         tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(record.seconds)}"
         where_medians = (
-            "baseline and candidate are medians" if "baseline" in titles else "--markdown FILE has the medians"
+            "; baseline and candidate are medians" if "baseline" in titles else "; --markdown FILE has the medians"
         )
-        sheet.row("in all", f"{tally}; {where_medians}", *([means[metric]] if metric in means else []))
+        has_medians = any(verdict.baseline is not None for verdict in chosen)  # not if none of them was measured
+        line = f"{tally}{where_medians if has_medians else ''}"
+        sheet.row("in all", line, *([means[metric]] if metric in means else []))
     notes.show(sheet, notes_at_verdict)
     print_margins(sheet, record)
     deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])

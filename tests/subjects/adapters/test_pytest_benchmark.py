@@ -512,6 +512,11 @@ def test_a_command_that_sets_pythonpath_itself_is_told_another_way() -> None:
     assert said.endswith("does it set PYTHONPATH itself? Then leave that to --env PYTHONPATH=FOLDER")
 
 
+def test_a_traceback_through_the_plugin_does_not_say_that_it_is_missing() -> None:
+    trace = b'  File "/x/steelyard_in_pytest/__init__.py", line 1, in f\nResourceWarning: unclosed <socket>\n'
+    assert PytestBenchmark().complaint(replace(PLAIN, stderr=trace, exit_code=1)) is None
+
+
 def test_another_one_that_answers_is_refused() -> None:
     measured = replace(PLAIN, results=result().encode(), results_bytes=1)
     with pytest.raises(LaunchError, match=r'ran "a\.py::b" where only "a\.py::c"'):

@@ -70,7 +70,7 @@ class PytestBenchmark(Harness):
             if line.startswith(_ERROR):
                 with suppress(ValueError):  # cut off
                     return f"says: {json.loads(line)['error']}"
-        if b"steelyard_in_pytest" in (measured.stderr or b""):
+        if b"No module named 'steelyard_in_pytest'" in (measured.stderr or b""):  # tracebacks name its files, too
             return (
                 "does not find Steelyard's plugin: does it start Python with -I or -E, which leave PYTHONPATH out? Or "
                 "does it set PYTHONPATH itself? Then leave that to --env PYTHONPATH=FOLDER"
