@@ -18,6 +18,7 @@ from steelyard.model.limits import Limits
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import SIDES, SideName
 from steelyard.model.soundness import Soundness
+from steelyard.model.values import one_of
 from steelyard.report import junit
 from steelyard.report.data import arrays, google_benchmark, hyperfine, lines, others, pyperf, samples
 from steelyard.report.data import series as side_series
@@ -98,8 +99,8 @@ def exported(
         raise UsageError(
             f"--side {side} chooses from a weighing for {_joined_with_and(_formats_with('has_side'))}: leave it out"
         )
-    if side is not None and side not in SIDES:
-        raise UsageError(f"--side {side!r} is not known: choose from {', '.join(SIDES)}")
+    if side is not None:
+        one_of("--side", side, SIDES)
     if metric is not None and not (export_format.has_metric and isinstance(record, Weighing | Run)):
         raise UsageError(
             f"--metric {metric} chooses what {_joined_with_and(_formats_with('has_metric'))} hold of a weighing or "

@@ -26,6 +26,7 @@ from steelyard.model.values import (
     alpha_checked,
     in_range,
     metric_names,
+    one_of,
     quantity_of_items,
     relative_margin,
     seconds_in_range,
@@ -122,6 +123,9 @@ def _commands_around_launches(options: Options) -> list[str]:
     return [*(options.launch.prepare or []), *(options.launch.conclude or [])]
 
 
+_PAIRINGS = ("adjacent", "tandem", "auto")
+
+
 def settings_of(
     options: Options,
     world: World,
@@ -145,13 +149,14 @@ def settings_of(
     is_harness = suite.harness is not None
     if weighing.own_starts and not is_harness:
         raise UsageError("--own-starts is for the benchmarks of a harness: say of which with --harness auto")
+    usual_pairing = "auto" if judged and not is_harness else "adjacent"
     settings = Settings(
         **_launch_fields(options.launch, world),
         **hooks_checked(options, is_alone=not judged),
         **_judging_fields(judging, judged=judged),
         metrics=metrics,
         reference_output=weighing.reference_output,
-        pairing=_pairing(weighing.pairing, default="auto" if judged and not is_harness else "adjacent"),
+        pairing=one_of("--pairing", usual_pairing if weighing.pairing is None else weighing.pairing, _PAIRINGS),
         counting=count_settings(options.counting, metrics, commands, world, harness=is_harness),
         harness=harness_checked(suite, metrics, _options_for_commands(options)),
         heap=heap_launches(options.heap, harness=suite.harness),
@@ -173,7 +178,7 @@ def _judging_fields(judging: Judging, *, judged: bool) -> dict[str, Any]:
         "margin": relative_margin(judging.margin),
         "alpha": judging.alpha,
         "reserve": RESERVE if judged else 0.0,
-        "family": _family(judging.family),
+        "family": one_of("--family", judging.family, ("holm", "fdr")),
         "pairs": judging.pairs,
         "max_time_s": Settings.model_fields["max_time_s"].default if is_unlimited else judging.max_time,
         "longest_time_s": _LONGEST_DEFAULT_S if judged and is_unlimited else None,
@@ -254,21 +259,6 @@ def _options_for_commands(options: Options) -> dict[str, bool]:
         "--parameter-scan": bool(options.weighing.parameter_scan),
         "--loops": options.counting.loops is not None,
     }
-
-
-def _family(name: str) -> Any:
-    if name not in ("holm", "fdr"):
-        raise UsageError(f"--family {name!r} is not known: choose from holm, fdr")
-    return name
-
-
-def _pairing(name: str | None, default: str) -> Any:
-    """Return how the launches of a pair run; raise UsageError for an unknown name."""
-    if name is None:
-        return default
-    if name not in ("adjacent", "tandem", "auto"):
-        raise UsageError(f"--pairing {name!r} is not known: choose from adjacent, tandem, auto")
-    return name
 
 
 def _check_pairing(settings: Settings) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from steelyard.model.errors import UsageError
 
@@ -164,12 +164,17 @@ def of_percent(percent: float) -> float:
     return float(f"{percent / 100:.15g}")
 
 
+def one_of(option: str, name: str, known: Iterable[str]) -> Any:
+    """A name that is known; raises UsageError naming the option."""
+    names = list(known)
+    if name not in names:
+        raise UsageError(f"{option} {name!r} is not known: choose from {', '.join(names)}")
+    return name
+
+
 def metric_names(wanted: Iterable[str] | None, option: str = "--metric") -> list[str]:
     """Split and check the names of metrics; the default if none is wanted."""
     from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 
     names = [name.strip() for listed in wanted or [DEFAULT_METRIC] for name in listed.split(",")]
-    for name in names:
-        if name not in METRICS:
-            raise UsageError(f"{option} {name!r} is not known: choose from {', '.join(METRICS)}")
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(one_of(option, name, METRICS) for name in names))
