@@ -329,7 +329,7 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             {"pom.xml": JMH_IN_TESTS + "<plugin><artifactId>exec-maven-plugin</artifactId></plugin>"},
             "mvn -q -B package -DskipTests -Dmaven.javadoc.skip",
             "Maven with JMH, but no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's "
-            "archetype (steelyard docs jmh); put a command",
+            "archetype (steelyard docs adapters/jmh); put a command",
         ),
         ({}, None, "nothing was found here that it knows; put a command"),
     ],

@@ -20,6 +20,7 @@ from tests.design.scripted import PLAIN, recorder
 from tests.design.scripted_harness import (
     START_NS,
     Asked,
+    Body,
     Suites,
     experiment,
     fails,
@@ -33,13 +34,15 @@ from tests.design.scripted_harness import (
 )
 from tests.design.suite.made import CRASH, both, messages, named, verdicts_of
 
-SUITE = {"a": steady(1000), "b": steady(3e4), "c": steady(50)}
+SUITE: dict[str, Body] = {}
+"""The bodies of each test, whose noise begins anew: which tests ran before must not count."""
 FAILED = replace(PLAIN, exit_code=1, stderr=b"no more of this")
 
 
 @pytest.fixture(autouse=True)
 def _shared(monkeypatch: pytest.MonkeyPatch) -> None:
     share_starts(monkeypatch)
+    SUITE.update(a=steady(1000), b=steady(3e4), c=steady(50))
 
 
 def pairs_of(record: Weighing) -> dict[str, int]:
