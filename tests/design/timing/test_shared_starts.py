@@ -72,17 +72,17 @@ class TestAWeighing:
 
     def test_the_sides_take_turns_by_a_coin_and_both_have_the_same_draw(self) -> None:
         suites = machine(baseline=SUITE, candidate=SUITE)
-        launches = weigh(suites, pairs=40, margin=1e-6, seed=4).launches
+        launches = weigh(suites, pairs=30, margin=1e-6, seed=4).launches  # too few for any to be futile
         a = launches.by_benchmark(3)[0]
         assert a.hash_seed[::2] == a.hash_seed[1::2]
         assert len(set(a.hash_seed)) == len(a) // 2
         firsts = a.side[2::2]
-        assert 10 < sum(firsts) < 30
+        assert 8 < sum(firsts) < 22
         assert set(a.order[::2]) == {0}
         # A round has one draw for all benchmarks, but each benchmark draws its own order.
         b = launches.by_benchmark(3)[1]
         assert b.hash_seed == a.hash_seed
-        assert 10 < sum(one != other for one, other in zip(firsts, b.side[2::2], strict=True)) < 30
+        assert 8 < sum(one != other for one, other in zip(firsts, b.side[2::2], strict=True)) < 22
 
     def test_it_takes_as_many_starts_as_one_benchmark_would(self) -> None:
         shared, own = (machine(baseline=SUITE, candidate=SUITE) for _ in range(2))
