@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.design.judging.builds import one_build_finding
+from steelyard.design.judging.builds import equal_programs_finding, one_build_finding
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
@@ -23,7 +23,10 @@ def record(digests: tuple[str | None, str | None] = ("a", "b"), *, benchmarks: i
         more = 1 + side * (number == 0) / 2
         cpu_ns, faults = int(noise[pair, side, number] * more), int(300 * more)
         rows.append(row(pair, side, benchmark=number, cpu_ns=cpu_ns, minor_faults=faults))
-    of = [one.model_copy(update={"digest": digest}) for one, digest in zip(map(subject, "ab"), digests, strict=True)]
+    of = [
+        subject(name).model_copy(update={"digest": digest, "program": f"/{name}/program"})
+        for name, digest in zip("ab", digests, strict=True)
+    ]
     named = [Benchmark(name=f"{number}") for number in range(benchmarks)]
     asked = Settings(**{"harness": "divan", "metrics": ["cpu"], **settings})
     return weighing(rows, subjects=of, benchmarks=named, stop=["pairs"] * benchmarks, settings=asked)
@@ -53,3 +56,18 @@ def test_what_changed_in_a_suite_of_two_builds_may_be_due_to_what_else_did() -> 
 def test_it_is_not_said_of_one_file_of_scripts_of_one_benchmark_or_of_counts(other: Weighing) -> None:
     assert verdicts(other)[0].verdict == "slower"
     assert not any(said(other))
+
+
+@pytest.mark.parametrize("harness", ["divan", None])
+def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(harness: str | None) -> None:
+    copies = record(("a", "a"), harness=harness)
+    assert any(finding.code == "equal-programs" for finding in verdicts(copies)[0].findings)
+    assert not any(finding.code == "equal-programs" for finding in verdicts(copies)[1].findings)
+
+
+def test_it_is_not_said_of_two_programs_of_a_single_file_or_of_counts() -> None:
+    one_file = record(("a", "a"))
+    one_file.subjects[1] = one_file.subjects[1].model_copy(update={"program": one_file.subjects[0].program})
+    for other in (record(), record((None, None)), one_file):
+        assert not equal_programs_finding(other, 0, "cpu", "slower")
+    assert not equal_programs_finding(record(("a", "a")), 0, "minor_faults", "slower")

@@ -1,4 +1,4 @@
-"""Where a suite of compiled benchmarks shows a change: builds differ by more than what was changed in them."""
+"""Where builds show a change that may not be of the code that was changed in them."""
 
 from __future__ import annotations
 
@@ -33,6 +33,25 @@ def one_build_finding(record: Weighing, benchmark: int, metric: str, verdict: Ve
             message="one build of each side was weighed: a change elsewhere in a program moves this code as well, "
             "and its place in memory alone can make it many percent slower or faster, in every pair",
             remedy="if the code that it runs was not changed, weigh several builds of each side: --layouts",
+        )
+    ]
+
+
+def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
+    """Return a finding, if a change was found, that both sides' programs are copies of one file."""
+    sides = record.benchmarks[benchmark]
+    baseline, candidate = (record.subjects[place] for place in (sides.baseline, sides.candidate))
+    are_copies = baseline.digest is not None and baseline.digest == candidate.digest
+    if verdict not in CHANGED or not are_copies or baseline.program == candidate.program:
+        return []
+    if sides.control or METRICS[metric].unit != "ns":
+        return []
+    return [
+        Finding(
+            code="equal-programs",
+            message="the programs of both sides are equal, byte for byte: what makes them differ is in the files that "
+            "they read, or where in memory each copy lies, which stays the same as long as the copies do",
+            remedy="--metric instructions tells whether they do the same work",
         )
     ]
 

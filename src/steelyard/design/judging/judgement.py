@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
 from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
-from steelyard.design.judging.builds import one_build_finding
+from steelyard.design.judging.builds import equal_programs_finding, one_build_finding
 from steelyard.design.judging.common import by_benchmark, common_fields, describe_side
 from steelyard.design.judging.controls import apply_controls
 from steelyard.design.judging.fallbacks import with_corrected_fallbacks
@@ -209,6 +209,7 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
             *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
             *layout_findings(layouts, judgement, settings),
             *one_build_finding(record, pairs.benchmark, metric, judgement.verdict),
+            *equal_programs_finding(record, pairs.benchmark, metric, judgement.verdict),
         ],
         layouts=layouts,
         **common_fields(record, pairs.benchmark),

@@ -14,7 +14,8 @@ _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 # What makes a jar that starts by itself. Without it JMH runs on a class path of Maven's, often from a profile.
 _RUNNABLE_JAR = re.compile(r"maven-shade-plugin|jar-with-dependencies|spring-boot-maven-plugin|<mainClass>|uberjar")
 _NO_RUNNABLE_JAR = (
-    "no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's archetype (steelyard docs adapters/jmh)"
+    "no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's archetype (steelyard docs "
+    "adapters/jmh)"
 )
 # The plugin by its name, or by its alias in a version catalog.
 _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
