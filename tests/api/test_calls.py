@@ -21,7 +21,7 @@ from steelyard.api import keywords
 from steelyard.api.arguments import ARGUMENT_KINDS
 from steelyard.api.keywords import Checking, Comparing, Counted, Running, options_of
 from steelyard.api.options import Options
-from steelyard.cli.check import CheckOptions
+from steelyard.cli.check_options import CheckOptions
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.count import CountOptions
 from steelyard.model.derived import Summary

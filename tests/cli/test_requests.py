@@ -14,7 +14,7 @@ import pytest
 from steelyard.api.settings import settings_of
 from steelyard.api.untimed import WHY_NOT_FOR_COUNTS
 from steelyard.cli.app import run
-from steelyard.cli.check import CheckOptions
+from steelyard.cli.check_options import CheckOptions
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.count import CountOptions
 from steelyard.cli.options import JudgingOptions

@@ -2,87 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING
 
-import typer
-
-from steelyard.api.checks import DEFAULT_LIMIT_S, check_limit, target_of
+from steelyard.api.checks import check_limit, target_of
 from steelyard.api.revisions import subject_of_revision
 from steelyard.api.settings import current_folder, settings_of
-from steelyard.cli.command import Only, ReadBy, Without, command
-from steelyard.cli.options import FileOptions, LaunchOptions, json_option
-from steelyard.cli.outputs import as_json, check_apart, check_writable, is_printed, writing_files
-from steelyard.cli.revisions import OneRevisionOptions
-from steelyard.cli.say import say
-from steelyard.cli.settings import MeasuringOptions, SuiteOptions
-from steelyard.cli.status import FOUND, INTERRUPTED
+from steelyard.cli.check_options import CheckOptions
+from steelyard.cli.check_outcome import say_findings, show_record, status_of
+from steelyard.cli.command import command
+from steelyard.cli.options import FileOptions
+from steelyard.cli.outputs import check_apart, check_writable
 from steelyard.model.errors import UsageError
-from steelyard.model.values import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from steelyard.design.world import World
-    from steelyard.model.kept import Finding
     from steelyard.model.project_file import Project
     from steelyard.model.settings import Settings
-    from steelyard.model.soundness import Soundness
     from steelyard.model.subject import Subject
-
-
-class CheckedRevisionOptions(OneRevisionOptions):
-    """Which revision is checked, and how it is built."""
-
-    base: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REV",
-            help="Check what this revision has.  [default: a command in no checkout; with --build, or of "
-            "steelyard.toml, the work tree]",
-        ),
-    ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions(MeasuringOptions):
-    """The options of `check`."""
-
-    panel: ClassVar[str] = "What is looked at"
-
-    command: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[COMMAND]", help="The program to look at, in quotes.  [default: what steelyard.toml says]"
-        ),
-    ] = None
-    protocol: Annotated[
-        bool,
-        typer.Option("--protocol", help="Only whether it speaks the harness protocol (steelyard docs protocol)."),
-    ] = False
-    suite: Annotated[SuiteOptions, Only("harness", "benchmark")] = SuiteOptions()
-    revisions: Annotated[CheckedRevisionOptions, Without("candidate")] = CheckedRevisionOptions()
-    allocations: Annotated[
-        bool, typer.Option("--heap", help="Count allocations too, and look for leaks (steelyard docs heap).")
-    ] = False
-    max_time: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", help="Longest time for each benchmark, or for a command."),
-        ReadBy(seconds),
-    ] = DEFAULT_LIMIT_S
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target", metavar="PATTERN", help="Only those targets of the project's file (steelyard docs config)."
-        ),
-    ] = None
-    launch: Annotated[
-        LaunchOptions,
-        Only("timeout", "env", "inherit_env", "seed"),
-    ] = LaunchOptions(warm_up=0, timeout=60)
-    json: Annotated[Path | None, json_option("Write the findings as JSON; - is stdout.")] = None
 
 
 @command(
@@ -157,12 +95,6 @@ def _check_revision(command: str, options: CheckOptions, world: World) -> int:
         return _check(subject, settings, options, world)
 
 
-def say_findings(findings: Sequence[Finding]) -> None:
-    """Say what the user should know about a revision, each sentence once."""
-    for message, remedy in dict.fromkeys((one.message, one.remedy) for one in findings):
-        say(": ".join(filter(None, (message, remedy))))
-
-
 def _check(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
     check_apart([options.json], [Path(subject.program)])
     if options.protocol:
@@ -177,7 +109,7 @@ def _check_conformance(subject: Subject, settings: Settings, world: World) -> in
 
     found = try_protocol(subject, settings, world)
     show_rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
-    return _status(any(rule.trouble for rule in found.rules), found.interrupted)
+    return status_of(any(rule.trouble for rule in found.rules), found.interrupted)
 
 
 def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
@@ -190,19 +122,4 @@ def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions
     with earlier_files_removed_on_error(FileOptions(json=options.json), what="check"), watching(world) as watch:
         record = check_target(subject, settings, world, watch, selection=selection, seconds=options.max_time, heap=heap)
     show_record(record, options.json, world)
-    return _status(bool(record.troubles()), record.interrupted)
-
-
-def show_record(record: Soundness, path: Path | None, world: World) -> None:
-    """Show what a check found, and write it to a file if there is one."""
-    from steelyard.cli.screen import output
-    from steelyard.report.check import show_soundness
-
-    with writing_files((path, partial(as_json, record))):
-        show_soundness(output(world.environment, beside_data=is_printed(path)), record)
-
-
-def _status(has_trouble: bool, interrupted: bool) -> int:
-    if interrupted:
-        return INTERRUPTED
-    return FOUND if has_trouble else 0
+    return status_of(bool(record.troubles()), record.interrupted)

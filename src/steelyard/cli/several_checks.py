@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
-from steelyard.cli.check import say_findings, show_record
+from steelyard.cli.check_outcome import say_findings, show_record, status_of
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import earlier_files_removed_on_error
 from steelyard.cli.outputs import check_apart, check_writable, is_printed
@@ -26,7 +26,7 @@ from steelyard.report import several
 from steelyard.report.check import TargetResult, show_summary
 
 if TYPE_CHECKING:
-    from steelyard.cli.check import CheckOptions
+    from steelyard.cli.check_options import CheckOptions
     from steelyard.report.live import LiveLine
 
 
@@ -73,7 +73,7 @@ class _Checks:
         self._check_paths([self.path])
         record = self._record(check, self.path)
         show_record(record, self.path, self.world)
-        return INTERRUPTED if record.interrupted else FOUND if record.troubles() else 0
+        return status_of(bool(record.troubles()), record.interrupted)
 
     def run(self) -> int:
         """Check one after the other; the failure of one leaves the others as they are."""
