@@ -384,6 +384,19 @@ def test_one_that_fails_leaves_the_others_their_verdicts(world: ProjectWorld) ->
     assert "failed     sort\n" in done.text
 
 
+def test_so_does_a_command_among_others_in_one_weighing(world: ProjectWorld) -> None:
+    world.says(TWO)
+    world.script = lambda spec, number: (
+        measured(1, exit_code=3) if program_of(spec) == "sort" else world.takes(spec, number)
+    )
+    done = world("compare", "--json", "record.json")
+    assert done.status == 3
+    (record,) = world.records("record.json")
+    assert (record["stop"][0], record["derived"]["verdicts"][0]["benchmark"]) == ("failed", "parse")
+    assert "stopped    1 of 2 benchmarks failed: this is what the others gave\n" in done.text
+    assert done.err.decode().count("(sort) failed with exit status 3") == 1
+
+
 def test_each_that_is_undecided_says_how_it_goes_on_beside_one_that_fails(world: ProjectWorld) -> None:
     world.program("parse", 7, 7)
     world.says(SEVERAL.replace("6s", "1s"))

@@ -85,7 +85,7 @@ def _check_has_ended(record: Weighing, path: Path, more: ExtraBudget) -> None:
             "that has ended"
         )
     if not any(reason in _REASONS_TO_EXTEND for reason in record.stop) or (
-        "failed" in record.stop and not record.settings.harness
+        "failed" in record.stop and not record.fails_one_by_one
     ):
         raise UsageError(f"{path} has failed: look at it with steelyard show, and weigh again")
     if not timed(record.settings.metrics):

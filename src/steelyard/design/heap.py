@@ -98,7 +98,7 @@ class HeapStage:
             try:
                 self._launch(benchmark, side, target, subject_of(record, benchmark, side))
             except LaunchError as error:
-                if record.settings.harness is None:
+                if not record.fails_one_by_one:
                     raise
                 failed.add(benchmark)
                 message = f"its heap was not watched to the end: {error}"

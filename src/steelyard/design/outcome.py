@@ -113,7 +113,7 @@ def derive(record: Weighing | Run) -> Weighing | Run:
 def judge_outcome(record: Weighing | Run, error: SteelyardError | None) -> Outcome:
     """Return the outcome of a measured record, with the `error` that ended the measurement, if one did."""
     failed = failure(record)
-    if error is None or (record.settings.harness is not None and isinstance(error, LaunchError)):
+    if error is None or (record.fails_one_by_one and isinstance(error, LaunchError)):
         error = failed
     # In a weighing, benchmarks that ran out of time are told beside one that failed, as they are when it is read again.
     is_told = isinstance(record, Weighing) and failed is not None and _is_partial(record)
@@ -133,7 +133,7 @@ def failure(record: Weighing | Run) -> MeasurementError | None:
         return MeasurementError(failed[0])  # before a harness was asked for them
     if "failed" not in record.stop or ("interrupted" in record.stop and _is_partial(record)):
         return None  # that it was interrupted says more; earlier failures are among its findings
-    if record.settings.harness is None or len(record.stop) == 1:
+    if not record.fails_one_by_one or len(record.stop) == 1:
         return MeasurementError(failed[0] if failed else "a launch failed")
     failed_count, benchmark_count = record.stop.count("failed"), len(record.stop)
     of_all = f"{'all' if failed_count == benchmark_count else f'{failed_count} of'} {benchmark_count} benchmarks failed"
@@ -150,8 +150,8 @@ def _different_failures(failed: list[str]) -> list[str]:
 
 
 def _is_partial(record: Weighing | Run) -> bool:
-    """Whether some benchmarks of a harness failed, and the others have their verdicts all the same."""
+    """Whether some benchmarks of several failed, and the others have their verdicts all the same."""
     members = [
         reason for benchmark, reason in zip(record.benchmarks, record.stop, strict=True) if not benchmark.control
     ]
-    return record.settings.harness is not None and any(reason != "failed" for reason in members)
+    return record.fails_one_by_one and any(reason != "failed" for reason in members)

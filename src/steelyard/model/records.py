@@ -71,6 +71,14 @@ class _Measured(Record):
         """What went on beside a benchmark's launches."""
         return self.watch
 
+    @property
+    def fails_one_by_one(self) -> bool:
+        """Whether a benchmark that fails leaves the others as they are: inside a program, or of targets of a project.
+
+        Other commands have their baseline or their candidate in common.
+        """
+        return self.settings.harness is not None or len({one.baseline for one in self.benchmarks}) > 1
+
     def is_empty(self) -> bool:
         """Whether nothing was measured, and there is no answer without measuring either."""
         counts = self.counting.counts if self.counting else []

@@ -11,7 +11,7 @@ from steelyard.design.judging.builds import equal_programs_finding, one_build_fi
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
-from steelyard.model.subject import Benchmark
+from steelyard.model.subject import Benchmark, RevisionFacts
 from tests.model.samples import row, subject, weighing
 
 
@@ -30,6 +30,11 @@ def record(digests: tuple[str | None, str | None] = ("a", "b"), *, benchmarks: i
     named = [Benchmark(name=f"{number}") for number in range(benchmarks)]
     asked = Settings(**{"harness": "divan", "metrics": ["cpu"], **settings})
     return weighing(rows, subjects=of, benchmarks=named, stop=["pairs"] * benchmarks, settings=asked)
+
+
+def in_revisions(of: Weighing) -> Weighing:
+    revision = RevisionFacts(name="main", commit=None, tree="1" * 40, build="make")
+    return of.model_copy(update={"subjects": [one.model_copy(update={"revision": revision}) for one in of.subjects]})
 
 
 def said(of: Weighing) -> list[bool]:
@@ -60,14 +65,14 @@ def test_it_is_not_said_of_one_file_of_scripts_of_one_benchmark_or_of_counts(oth
 
 @pytest.mark.parametrize("harness", ["divan", None])
 def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(harness: str | None) -> None:
-    copies = record(("a", "a"), harness=harness)
+    copies = in_revisions(record(("a", "a"), harness=harness))
     assert any(finding.code == "equal-programs" for finding in verdicts(copies)[0].findings)
     assert not any(finding.code == "equal-programs" for finding in verdicts(copies)[1].findings)
 
 
-def test_it_is_not_said_of_two_programs_of_a_single_file_or_of_counts() -> None:
-    one_file = record(("a", "a"))
+def test_it_is_not_said_of_two_programs_of_a_single_file_of_two_commands_or_of_counts() -> None:
+    one_file = in_revisions(record(("a", "a")))
     one_file.subjects[1] = one_file.subjects[1].model_copy(update={"program": one_file.subjects[0].program})
-    for other in (record(), record((None, None)), one_file):
+    for other in (in_revisions(record()), in_revisions(record((None, None))), one_file, record(("a", "a"))):
         assert not equal_programs_finding(other, 0, "cpu", "slower")
-    assert not equal_programs_finding(record(("a", "a")), 0, "minor_faults", "slower")
+    assert not equal_programs_finding(in_revisions(record(("a", "a"))), 0, "minor_faults", "slower")

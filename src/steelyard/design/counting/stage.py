@@ -138,7 +138,7 @@ class CountingStage:
             raise Interrupted
 
     def _launch(self, side: CountedSide, runner: Runner) -> Counted | LaunchError:
-        """Count one side once, on any thread; if a benchmark of a harness fails, it ends alone: its error is returned.
+        """Count one side once, on any thread; if benchmarks fail one by one, the error of this one is returned.
 
         Nothing is kept here: the journal is written by one thread.
         """
@@ -146,7 +146,7 @@ class CountingStage:
             with self._progress.counting(side):
                 return self._count_once(side, runner)
         except LaunchError as error:
-            if self._record.settings.harness is None:
+            if not self._record.fails_one_by_one:
                 raise
             return error
 

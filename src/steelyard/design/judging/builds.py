@@ -38,11 +38,16 @@ def one_build_finding(record: Weighing, benchmark: int, metric: str, verdict: Ve
 
 
 def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdict: VerdictName) -> list[Finding]:
-    """Return a finding, if a change was found, that both sides' programs are copies of one file."""
+    """Return a finding, if a change was found between two revisions, that their programs are copies of one file.
+
+    Whoever weighs two commands knows what files they are.
+    """
     sides = record.benchmarks[benchmark]
     baseline, candidate = (record.subjects[place] for place in (sides.baseline, sides.candidate))
     are_copies = baseline.digest is not None and baseline.digest == candidate.digest
     if verdict not in CHANGED or not are_copies or baseline.program == candidate.program:
+        return []
+    if baseline.revision is None or candidate.revision is None:
         return []
     if sides.control or METRICS[metric].unit != "ns":
         return []

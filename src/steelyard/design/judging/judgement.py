@@ -138,7 +138,7 @@ def judge_members(
             return look_at(pairs[member], settings, budgets, ended=ended, newest_only=False, members=sharing)
         except MeasurementError as error:
             is_known = isinstance(error, NoRatioError)
-            if metric == record.settings.metrics[0] and record.settings.harness is None and not is_known:
+            if metric == record.settings.metrics[0] and not record.fails_one_by_one and not is_known:
                 raise
             undefined[number] = str(error)
             return None

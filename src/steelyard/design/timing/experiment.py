@@ -320,8 +320,8 @@ class Experiment:
         return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
 
     def _fail(self, benchmark: OpenBenchmark, error: SteelyardError, message: str) -> None:
-        """Stop one benchmark of a harness as failed; a failure of a plain command ends all, so it is raised again."""
-        if self._settings.harness is None:
+        """Stop one benchmark as failed; a failure of a command that others are compared with is raised again."""
+        if not self._header.fails_one_by_one:
             raise error
         self.error = self.error or LaunchError(message)
         self._findings.append(self._recorder.fail(benchmark.number, message))
