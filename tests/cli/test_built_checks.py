@@ -9,34 +9,21 @@ import pytest
 
 from tests.in_process import InProcess
 from tests.repositories import Repo
+from tests.target_builds import TARGET, TWO, built, two_targets
 from tests.world import ScriptedWorld, measured, program_of
 
 pytestmark = pytest.mark.real
 
-TARGET = '[[target]]\nname = "{name}"\ncommand = "./{name}.out"\nbuild = "sh build {name}"\n'
-TWO = TARGET.format(name="sort") + TARGET.format(name="parse")
-# Builds what the revision has a source for.
-BUILD = "echo $1 >> ../../built\ncp $1.in $1.out && chmod +x $1.out\n"
 CHECK = ("check", "--max-time", "1")
 
 
 @pytest.fixture
 def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """A project with two targets, and a work tree with a change that is not committed."""
-    files = {".gitignore": "*.out\n*.json\n", "steelyard.toml": TWO, "build": BUILD, "sort.in": "#!/bin/sh\n"}
-    made = Repo.made(scripted.folder / "project", **files, **{"parse.in": "#!/bin/sh\n"})
-    made.write("sort.in", "#!/bin/sh\n# new\n")
+    made = two_targets(scripted)
     monkeypatch.chdir(made.folder)
     scripted.script = lambda spec, _: measured(1 if program_of(spec) == "true" else 12)
     return made
-
-
-def built(scripted: ScriptedWorld) -> list[str]:
-    """Return what was built since the last call."""
-    path = scripted.folder / ".cache/steelyard/builds/built"
-    done = path.read_text().split() if path.exists() else []
-    path.unlink(missing_ok=True)
-    return done
 
 
 def checked_sources(scripted: ScriptedWorld) -> set[str]:

@@ -13,36 +13,22 @@ from steelyard.api.recipe import known_targets
 from steelyard.subjects.revisions.git import repository_of
 from steelyard.subjects.revisions.revision import resolve_name
 from tests.repositories import Repo
+from tests.target_builds import SOURCE, TARGET, TWO, built, two_targets
 from tests.world import ScriptedWorld, measured
 
 pytestmark = pytest.mark.real
 
-TARGET = '[[target]]\nname = "{name}"\ncommand = "./{name}.out"\nbuild = "sh build {name}"\n'
-TWO = TARGET.format(name="sort") + TARGET.format(name="parse")
 NEW = TARGET.format(name="new")
-# Builds what the revision has a source for.
-BUILD = "echo $1 >> ../../built\ncp $1.in $1.out && chmod +x $1.out\n"
-SOURCE = "#!/bin/sh\n"
 COMPARE = ("compare", "--pairs", "14")
 
 
 @pytest.fixture
 def repo(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """A project with two targets, and a work tree in which nothing got slower."""
-    files = {".gitignore": "*.out\n*.json\n", "steelyard.toml": TWO, "build": BUILD, "sort.in": SOURCE}
-    made = Repo.made(scripted.folder / "project", **files, **{"parse.in": SOURCE})
-    made.write("sort.in", f"{SOURCE}# new\n")
+    made = two_targets(scripted)
     monkeypatch.chdir(made.folder)
     scripted.script = lambda *_: measured(12)
     return made
-
-
-def built(scripted: ScriptedWorld) -> list[str]:
-    """Return what was built since the last call."""
-    path = scripted.folder / ".cache/steelyard/builds/built"
-    done = path.read_text().split() if path.exists() else []
-    path.unlink(missing_ok=True)
-    return done
 
 
 def test_only_what_is_weighed_is_built(repo: Repo, scripted: ScriptedWorld) -> None:

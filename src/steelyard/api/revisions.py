@@ -213,7 +213,7 @@ def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
     """Return the findings about the sides that the user should know before they are weighed."""
-    from steelyard.design.revision_findings import identical_finding, shared_findings
+    from steelyard.design.revision_findings import identical_finding
     from steelyard.subjects.revisions.identity import are_identical, same_files
 
     first_builds = [builds[0] for builds in sides]
@@ -221,17 +221,22 @@ def findings_of(
         baseline, candidate = (build.revision.label for build in first_builds)
         same = same_files(first_builds, subjects) or "build the same program, byte for byte but for the build's paths"
         return [identical_finding(baseline, candidate, same), *_checkout_findings(sides)]
-    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
+    return _findings_of_sides(repository, sides, subjects, settings, world)
 
 
 def findings_of_one(
     repository: Repository, builds: Builds, subject: Subject, settings: Settings, world: World
 ) -> list[Finding]:
     """Return the findings about a revision that the user should know before it is measured alone."""
+    return _findings_of_sides(repository, [builds], [subject], settings, world)
+
+
+def _findings_of_sides(
+    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
+) -> list[Finding]:
     from steelyard.design.revision_findings import shared_findings
 
-    shared = shared_findings(repository, [builds], [subject], settings, world.environment)
-    return [*shared, *_checkout_findings([builds])]
+    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:

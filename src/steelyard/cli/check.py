@@ -10,9 +10,8 @@ from steelyard.api.checks import check_limit, target_of
 from steelyard.api.revisions import subject_of_revision
 from steelyard.api.settings import current_folder, settings_of
 from steelyard.cli.check_options import CheckOptions
-from steelyard.cli.check_outcome import say_findings, show_record, status_of
+from steelyard.cli.check_outcome import earlier_checks_removed_on_error, say_findings, show_record, status_of
 from steelyard.cli.command import command
-from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import check_apart, check_writable
 from steelyard.model.errors import UsageError
 
@@ -80,13 +79,12 @@ def _project(options: CheckOptions) -> Project:
 
 def _check_revision(command: str, options: CheckOptions, world: World) -> int:
     """Check a command as it is in a revision, which is built."""
-    from steelyard.cli.outcome import earlier_files_removed_on_error
     from steelyard.cli.screen import watching
 
     check_limit(options.max_time)
     settings = settings_of(options, world)
     with (
-        earlier_files_removed_on_error(FileOptions(json=options.json), what="check"),
+        earlier_checks_removed_on_error(options.json),
         watching(world) as watch,
         subject_of_revision(command, command, options, settings, watch, world) as (subject, findings),
     ):
@@ -113,13 +111,12 @@ def _check_conformance(subject: Subject, settings: Settings, world: World) -> in
 
 
 def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
-    from steelyard.cli.outcome import earlier_files_removed_on_error
     from steelyard.cli.screen import watching
     from steelyard.design.check.session import check_target
     from steelyard.design.suite.selection import Selection
 
     selection, heap = Selection(only=options.suite.benchmark or []), options.allocations
-    with earlier_files_removed_on_error(FileOptions(json=options.json), what="check"), watching(world) as watch:
+    with earlier_checks_removed_on_error(options.json), watching(world) as watch:
         record = check_target(subject, settings, world, watch, selection=selection, seconds=options.max_time, heap=heap)
     show_record(record, options.json, world)
     return status_of(bool(record.troubles()), record.interrupted)

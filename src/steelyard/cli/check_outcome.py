@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.cli.options import FileOptions
 from steelyard.cli.outputs import as_json, is_printed, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.status import FOUND, INTERRUPTED
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.model.kept import Finding
     from steelyard.model.soundness import Soundness
+
+
+def earlier_checks_removed_on_error(*paths: Path | None) -> AbstractContextManager[None]:
+    """Remove files of earlier checks if this one fails before it has a record to overwrite them, and say so."""
+    from steelyard.cli.outcome import earlier_files_removed_on_error
+
+    return earlier_files_removed_on_error(FileOptions(), *paths, what="check")
 
 
 def say_findings(findings: Sequence[Finding]) -> None:

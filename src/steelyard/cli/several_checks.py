@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
-from steelyard.cli.check_outcome import say_findings, show_record, status_of
-from steelyard.cli.options import FileOptions
-from steelyard.cli.outcome import earlier_files_removed_on_error
+from steelyard.cli.check_outcome import earlier_checks_removed_on_error, say_findings, show_record, status_of
 from steelyard.cli.outputs import check_apart, check_writable, is_printed
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
@@ -37,7 +35,7 @@ def check_project(project: Project, options: CheckOptions, world: World) -> int:
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
     path = absolute(options.json)
     with ExitStack() as meanwhile:
-        with _earlier_removed_on_error(path, *(part_path(path, target.name) for target in targets.values())):
+        with earlier_checks_removed_on_error(path, *(part_path(path, target.name) for target in targets.values())):
             watch = meanwhile.enter_context(watching(world))
             checks = meanwhile.enter_context(project_checks(project, targets, options, options.max_time, watch, world))
         watch.wipe()
@@ -46,10 +44,6 @@ def check_project(project: Project, options: CheckOptions, world: World) -> int:
         say_findings([finding for check in checks for finding in check.findings])
         several_checks = _Checks(checks, options, path, watch, world)
         return several_checks.run() if len(checks) > 1 else several_checks.run_alone()
-
-
-def _earlier_removed_on_error(*paths: Path | None) -> AbstractContextManager[None]:
-    return earlier_files_removed_on_error(FileOptions(), *paths, what="check")
 
 
 @dataclass
@@ -122,7 +116,7 @@ class _Checks:
 
     def _record(self, check: TargetCheck, path: Path | None) -> Soundness:
         """Return what is found, to be written to the path; raise SteelyardError if it cannot be tried."""
-        with _earlier_removed_on_error(path):
+        with earlier_checks_removed_on_error(path):
             if check.error is not None:
                 raise check.error
             record = check_target(

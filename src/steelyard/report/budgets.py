@@ -91,8 +91,9 @@ def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
 
 def _changed_and_others(verdicts: list[Verdict], settings: Settings) -> tuple[list[Verdict], list[Verdict]]:
     """Split off those that seem changed, if the others need far more time; else return all as the others."""
-    changed = [verdict for verdict in verdicts if abs(verdict.change or 0.0) > margin_of(verdict, settings)]
-    others = [verdict for verdict in verdicts if verdict not in changed]
+    are_changed = [abs(verdict.change or 0.0) > margin_of(verdict, settings) for verdict in verdicts]
+    changed = [verdict for verdict, is_changed in zip(verdicts, are_changed, strict=True) if is_changed]
+    others = [verdict for verdict, is_changed in zip(verdicts, are_changed, strict=True) if not is_changed]
     if (
         changed
         and others

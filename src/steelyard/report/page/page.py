@@ -206,20 +206,11 @@ def _headline(part: Part) -> Content:
     if not part.verdict:
         return elements.sentence_markup(part.headline)
     text, *counted = re.split(r"\b((?:[\d,]+ )?)(slower|faster|same|undecided)\b", part.headline)
-    return joined(
-        [
-            elements.sentence_markup(text),
-            *(
-                joined(
-                    [
-                        element("span", count, element("span", verdict, class_=f"v {verdict}"), class_="counted"),
-                        elements.sentence_markup(text_after),
-                    ]
-                )
-                for count, verdict, text_after in zip(counted[::3], counted[1::3], counted[2::3], strict=True)
-            ),
-        ]
-    )
+    pieces = [elements.sentence_markup(text)]
+    for count, verdict, text_after in zip(counted[::3], counted[1::3], counted[2::3], strict=True):
+        pieces.append(element("span", count, element("span", verdict, class_=f"v {verdict}"), class_="counted"))
+        pieces.append(elements.sentence_markup(text_after))
+    return joined(pieces)
 
 
 def _table_classes(part: Part, number_of_rows: int) -> Iterator[str]:
