@@ -655,7 +655,7 @@ def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
         (
             {"CMakeLists.txt": "project(x)\nadd_executable(a a.c)\nadd_executable(b b.c)\n"},
             "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
-            [f"cmake --build build --target {name} --parallel" for name in ("a", "b")],
+            [f"cmake --build build --target {name} --parallel $(nproc)" for name in ("a", "b")],
         ),
     ],
 )

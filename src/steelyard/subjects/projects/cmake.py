@@ -24,8 +24,9 @@ _OWN_MAIN = re.compile(r"\bint\s+main\s*\(")
 _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
-_BUILD_ALL = "cmake --build build --parallel"
-_BUILD_ONE = "cmake --build {built} --target {name} --parallel"
+# By --parallel alone, make starts as many compilers as there are files.
+_BUILD_ALL = "cmake --build build --parallel $(nproc)"
+_BUILD_ONE = "cmake --build {built} --target {name} --parallel $(nproc)"
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
