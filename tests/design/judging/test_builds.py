@@ -70,6 +70,14 @@ def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(ha
     assert not any(finding.code == "equal-programs" for finding in verdicts(copies)[1].findings)
 
 
+def test_copies_that_env_starts_are_known_by_their_folders() -> None:
+    record_of_env = in_revisions(record(("a", "a")))
+    for place, one in enumerate(record_of_env.subjects):
+        of = {"argv": ["env", "-C", "parse", "./p"], "program": "/usr/bin/env", "directory": f"/{place}"}
+        record_of_env.subjects[place] = one.model_copy(update=of)
+    assert equal_programs_finding(record_of_env, 0, "cpu", "slower")
+
+
 def test_it_is_not_said_of_two_programs_of_a_single_file_of_two_commands_or_of_counts() -> None:
     one_file = in_revisions(record(("a", "a")))
     one_file.subjects[1] = one_file.subjects[1].model_copy(update={"program": one_file.subjects[0].program})

@@ -9,6 +9,7 @@ from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED
+from steelyard.subjects.programs import weighed_file
 
 # Harnesses of languages whose code a linker lays out; any language may speak the protocol.
 _LINKED_HARNESSES: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nanobench", "protocol", "swift")
@@ -45,7 +46,7 @@ def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdic
     sides = record.benchmarks[benchmark]
     baseline, candidate = (record.subjects[place] for place in (sides.baseline, sides.candidate))
     are_copies = baseline.digest is not None and baseline.digest == candidate.digest
-    if verdict not in CHANGED or not are_copies or baseline.program == candidate.program:
+    if verdict not in CHANGED or not are_copies or weighed_file(baseline) == weighed_file(candidate):
         return []
     if baseline.revision is None or candidate.revision is None:
         return []
