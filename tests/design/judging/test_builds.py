@@ -70,6 +70,23 @@ def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(ha
     assert not any(finding.code == "equal-programs" for finding in verdicts(copies)[1].findings)
 
 
+@pytest.mark.parametrize("harness", ["divan", "protocol", None])
+def test_the_remedy_for_copies_is_given_where_they_can_be_counted(harness: str | None) -> None:
+    (found,) = equal_programs_finding(in_revisions(record(("a", "a"), harness=harness)), 0, "cpu", "slower")
+    assert (found.remedy is not None) == (harness != "divan")
+
+
+@pytest.mark.parametrize(
+    ("harness", "name"), [("pytest-benchmark", "pytest"), ("protocol", "python3.11"), (None, "node")]
+)
+def test_what_is_interpreted_differs_in_its_files_and_not_in_the_program(harness: str | None, name: str) -> None:
+    copies = in_revisions(record(("a", "a"), harness=harness))
+    for place, one in enumerate(copies.subjects):
+        copies.subjects[place] = one.model_copy(update={"program": f"/{place}/.venv/bin/{name}"})
+    assert verdicts(copies)[0].verdict == "slower"
+    assert not equal_programs_finding(copies, 0, "cpu", "slower")
+
+
 def test_copies_that_env_starts_are_known_by_their_folders() -> None:
     record_of_env = in_revisions(record(("a", "a")))
     for place, one in enumerate(record_of_env.subjects):

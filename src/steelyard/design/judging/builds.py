@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
+from steelyard.machine.watch.names import INTERPRETER
 from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED
+from steelyard.subjects.harness import harness_named
 from steelyard.subjects.programs import weighed_file
 
 # Harnesses of languages whose code a linker lays out; any language may speak the protocol.
@@ -50,14 +53,19 @@ def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdic
         return []
     if baseline.revision is None or candidate.revision is None:
         return []
+    harness = record.settings.harness
+    # What an interpreter runs is in the files that it reads, whichever it is.
+    if harness not in (None, *_LINKED_HARNESSES) or INTERPRETER.fullmatch(Path(weighed_file(baseline)).name):
+        return []
     if sides.control or METRICS[metric].unit != "ns":
         return []
+    can_count = harness is None or harness_named(harness).counts
     return [
         Finding(
             code="equal-programs",
             message="the programs of both sides are equal, byte for byte: what makes them differ is in the files that "
             "they read, or where in memory each copy lies, which stays the same as long as the copies do",
-            remedy="--metric instructions tells whether they do the same work",
+            remedy="--metric instructions tells whether they do the same work" if can_count else None,
         )
     ]
 
