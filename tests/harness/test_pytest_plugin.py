@@ -252,7 +252,10 @@ def test_a_folder_s_tests_have_its_name(folder: Path) -> None:
 )
 def test_trouble(folder: Path, name: str, said: str) -> None:
     write(folder, "test_trouble.py", TROUBLE)
-    assert said in ran(folder, f"test_trouble.py::{name}").error
+    answer = ran(folder, f"test_trouble.py::{name}")
+    assert said in answer.error
+    is_skipped = [line.get("skipped") for line in answer.body if "error" in line] == [True]
+    assert is_skipped == (name in ("test_skips", "test_expected"))
 
 
 def test_several_run_in_processes_of_their_own(folder: Path) -> None:

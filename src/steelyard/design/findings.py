@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,17 @@ def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missi
         message=f"{baseline} {lacks}, so nothing is compared yet; new in {candidate}: {some_names(names)}",
         remedy="they are compared once the baseline has them; steelyard run measures them alone",
     )
+
+
+def skipped_findings(reasons: Mapping[str, str]) -> list[Finding]:
+    """Return a finding for each reason for which benchmarks skip themselves, given by their names."""
+    names = dict[str, list[str]]()
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return [
+        Finding(code="skipped", message=f"not measured: {some_names(of_reason)}: {reason}")
+        for reason, of_reason in names.items()
+    ]
 
 
 def control_finding(program: str, why_not: str | None) -> Finding:

@@ -160,10 +160,10 @@ class Run(Choosing):
         if not report.skipped:
             return
         if hasattr(report, "wasxfail"):
-            self._response.error("the test fails, as it was expected to: it cannot be a benchmark")
+            self._response.error("the test fails, as it was expected to: it cannot be a benchmark", skipped=True)
         else:
             reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else ""
-            self._response.error(f"the test was skipped: {reason.removeprefix('Skipped: ')}")
+            self._response.error(f"the test was skipped: {reason.removeprefix('Skipped: ')}", skipped=True)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Report Ctrl-C, or a test that ended pytest."""

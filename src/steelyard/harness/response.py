@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steelyard.harness.worker import Sample
 
 # Repeats the package's version, as the harness imports nothing from above itself; a test holds both equal.
+_SKIPPED = ', "skipped": true'
 _HARNESS = "steelyard.harness 0.1.0"
 
 
@@ -59,11 +60,11 @@ class Response:
         )
         self._lines.append(f'{{"numbers": {{{numbers}}}, "results": {_text(outcome["results"])}}}')
 
-    def error(self, message: str) -> None:
-        """Add what went wrong."""
+    def error(self, message: str, *, skipped: bool = False) -> None:
+        """Add what went wrong, or why a benchmark is skipped."""
         self.failed = True
         readable = message.encode(errors="backslashreplace").decode()  # file names may be invalid Unicode
-        self._lines.append(f'{{"error": {_text(readable)}}}')
+        self._lines.append(f'{{"error": {_text(readable)}{_SKIPPED if skipped else ""}}}')
 
     def send(self) -> None:
         """Write all lines, but only in the process that was asked: a body that forks may get here twice.

@@ -78,6 +78,14 @@ class SelectionError(LaunchError):
     """A launch in which a harness did not run the requested benchmark, or not that one alone."""
 
 
+class SkippedError(LaunchError):
+    """A launch whose benchmark skipped itself: there is nothing to measure, for the `reason` that it gives."""
+
+    def __init__(self, sentence: str, reason: str) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+
+
 class VanishedError(LaunchError):
     """A launch whose benchmark took no measurable time: most likely the compiler removed its body."""
 

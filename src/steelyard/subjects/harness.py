@@ -149,6 +149,10 @@ class Harness(Protocol):
         """Return what a failed launch says about its failure, other than on stderr."""
         return None
 
+    def skips(self, measured: Measured) -> bool:  # noqa: ARG002
+        """Return whether a launch failed because the benchmark skips itself, as its complaint says."""
+        return False
+
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
 

@@ -28,6 +28,7 @@ from steelyard.subjects.responses import (
     file_holds,
     folder_of,
     is_number,
+    is_skipped,
     quoted,
     results_of,
     runs_pytest,
@@ -114,6 +115,10 @@ class ProtocolHarness(Harness):
         if _UNKNOWN_ARGUMENT in stderr and _PYTEST_ROOT in stderr:
             return _PLUGIN_MISSING_SENTENCE
         return _MODULE_MISSING_SENTENCE if _MODULE_MISSING.search(stderr) else None
+
+    def skips(self, measured: Measured) -> bool:
+        """Return whether a launch failed because the benchmark skips itself, as its complaint says."""
+        return is_skipped(measured)
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""

@@ -8,6 +8,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -74,6 +75,16 @@ def results_of(measured: Measured) -> bytes:
     """Return what a launch wrote to fd 3; raises LaunchError if that is more than is kept."""
     _check_size(measured.results_bytes, "of results")
     return measured.results or b""
+
+
+def is_skipped(measured: Measured) -> bool:
+    """Return whether a line of JSON that tells an error says that the benchmark skips itself."""
+    for line in (measured.results or b"").splitlines():
+        with suppress(ValueError):  # cut off
+            told = json.loads(line)
+            if isinstance(told, dict) and told.get("error") and told.get("skipped") is True:
+                return True
+    return False
 
 
 def printed_by(measured: Measured) -> str:

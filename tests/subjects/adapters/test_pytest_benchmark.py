@@ -183,6 +183,7 @@ def test_one_that_fails_says_why(driver: Driver, test: str, said: str) -> None:
     measured = driver.launcher.launch(driver.harness.running(driver.launch, Work(test, 1, 2)))
     assert measured.has_failed()
     assert said in (driver.harness.complaint(measured) or "")
+    assert driver.harness.skips(measured) == test.endswith(("::test_skips", "::test_expected"))
 
 
 def each_of(driver: Driver, *tests: str) -> tuple[Measured, list[Work]]:

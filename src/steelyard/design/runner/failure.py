@@ -8,7 +8,7 @@ from signal import Signals
 
 from steelyard.design.runner.survivors import some_processes
 from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
-from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.model.errors import LaunchError, MeasurementError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.secrecy import without_secrets
@@ -75,7 +75,9 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if complaint := target.complaint(measured):
         # The module may be found by way of a variable of the user's, PYTHONPATH above all, which a launch does not see.
         environment_hint = f" {ENVIRONMENT}" if _MODULE_NOT_FOUND.search(complaint.encode()) else ""
-        raise LaunchError(f"{target.name} {how} and {without_secrets(complaint, target.spec.env)}{environment_hint}")
+        reason = f"{without_secrets(complaint, target.spec.env)}{environment_hint}"
+        sentence = f"{target.name} {how} and {reason}"
+        raise SkippedError(sentence, reason.removeprefix("says: ")) if target.skips(measured) else LaunchError(sentence)
     if not target.ignore_failure:
         raise LaunchError(
             f"{target.name} {how}{_last_words_clause(measured, target.spec)}: {_remedy(measured, target)}"
@@ -92,6 +94,8 @@ def with_tandem_hint(error: LaunchError) -> LaunchError:
 
 def with_prepare_hint(left: Sequence[str], error: LaunchError) -> LaunchError:
     """Return the error of a launch before which processes that --prepare had `left` ("PID name" each) were killed."""
+    if isinstance(error, SkippedError):
+        return error
     message = (
         f"{error} (What --prepare left running was killed when its command ended: {some_processes(left)}. If the "
         "launches need it, start it by --setup, whose processes go on until all is measured.)"

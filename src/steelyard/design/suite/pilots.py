@@ -13,7 +13,7 @@ from steelyard.design.runner.targets import decides_by_cpu
 from steelyard.design.suite.amounts import Ask
 from steelyard.design.suite.loops import Pilot
 from steelyard.design.suite.pilot_time import PilotTime
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
@@ -56,6 +56,9 @@ class Pilots:
             target = with_give_up_limit(self.pair_s[entry] / 2, target)
         try:
             reading = self.runner.trial(target)
+        except SkippedError as error:
+            # A candidate that skips what the baseline runs has lost it.
+            raise error if ask.subject == 0 else LaunchError(str(error)) from error
         except LaunchError as error:
             if not ask.by_process and not (ask.is_given_up and isinstance(error, TookTooLongError)):
                 raise

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.design.budgets import fewest_pairs
-from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding
+from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding, skipped_findings
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
@@ -25,7 +25,7 @@ from steelyard.design.suite.shards import deal_shard
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.kept import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.metrics import counted, timed
@@ -74,12 +74,17 @@ class Planner:
             {(place, one.name): one.processed for place, of in enumerate(lists) for one in of}
         )
         trials.try_all(benchmarks)
-        benchmarks = [_with_amounts(one, trials, selection.processed) for one in benchmarks]
+        benchmarks = [
+            _with_amounts(one, trials, selection.processed) for one in benchmarks if one.entry not in trials.skipped
+        ]
+        if not benchmarks:
+            raise MeasurementError(skipped_findings(trials.skipped)[0].message)
         tried = [one for one in benchmarks if one.entry in trials.known]
         findings = one_sided_findings(
             self.record, [matching_benchmarks(listed, selection.only, selection.tags) for listed in lists]
         )
-        findings += [*trials.findings, *trials.failures.values()]
+        failures = [failure for entry, failure in trials.failures.items() if entry not in trials.skipped]
+        findings += [*trials.findings, *failures, *skipped_findings(trials.skipped)]
         if not selection.processed:
             chosen = {one.entry for one in benchmarks}
             findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)

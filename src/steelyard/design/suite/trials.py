@@ -36,7 +36,7 @@ from steelyard.design.suite.loops import (
 )
 from steelyard.design.suite.pilot_time import REFINEMENT_LAUNCHES
 from steelyard.design.suite.pilots import Pilots
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.progress import Progress, Watch
@@ -85,6 +85,8 @@ class Trials:
     """Whether several can be tried, and measured, out of one start."""
     known: dict[str, Amounts] = field(default_factory=dict)
     failures: dict[str, Finding] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Those of the failures where the benchmark skips itself, with its reason."""
     missed: list[str] = field(default_factory=list)
     """The entries of those that were not reached."""
     findings: list[Finding] = field(default_factory=list)
@@ -122,6 +124,8 @@ class Trials:
             else:
                 self.known[entry] = Amounts()
                 self.failures[entry] = Finding(code="failed", message=str(error))
+                if isinstance(error, SkippedError):
+                    self.skipped[entry] = error.reason
 
     def _keep(self, entry: str, candidates: Sequence[int], amounts: Amounts) -> None:
         self.known[entry] = amounts._replace(clock="plain") if entry in self.pilots.plain else amounts

@@ -19,6 +19,7 @@ from steelyard.subjects.responses import (
     check_only,
     checked_list,
     is_number,
+    is_skipped,
     json_of,
     quoted,
     results_of,
@@ -76,6 +77,10 @@ class PytestBenchmark(Harness):
                 "does it set PYTHONPATH itself? Then leave that to --env PYTHONPATH=FOLDER"
             )
         return None
+
+    def skips(self, measured: Measured) -> bool:
+        """Return whether a launch failed because the benchmark skips itself, as its complaint says."""
+        return is_skipped(measured)
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that runs one test."""

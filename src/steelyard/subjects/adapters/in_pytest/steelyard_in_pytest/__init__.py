@@ -179,10 +179,10 @@ class Run(Choosing):
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Report a test that was skipped, or was expected to fail."""
         if hasattr(report, "wasxfail"):
-            self._fail("the test is expected to fail: it cannot be a benchmark")
+            self._fail("the test is expected to fail: it cannot be a benchmark", skipped=True)
         elif report.skipped:
             reason = str(report.longrepr[-1]) if isinstance(report.longrepr, tuple) else "no reason given"
-            self._fail("the test was skipped: " + reason.replace("Skipped: ", "", 1))
+            self._fail("the test was skipped: " + reason.replace("Skipped: ", "", 1), skipped=True)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -209,9 +209,9 @@ class Run(Choosing):
         """Return nothing: finding out would start git."""
         return {"id": "unversioned", "dirty": False}
 
-    def _fail(self, message: str) -> None:
+    def _fail(self, message: str, *, skipped: bool = False) -> None:
         if not self._failed:
-            _said(message)
+            _write({"error": message, **({"skipped": True} if skipped else {})})
         self._failed = True
 
 

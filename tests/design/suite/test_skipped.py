@@ -1,0 +1,77 @@
+"""Benchmarks that skip themselves once they run: they are left out, and it is said why."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from steelyard.design.suite.selection import Selection
+from steelyard.model.errors import MeasurementError
+from tests.design.scripted_harness import (
+    Body,
+    fails,
+    header,
+    machine,
+    plan,
+    planner,
+    run_header,
+    share_starts,
+    steady,
+    weigh,
+)
+from tests.design.suite.made import both, messages, names
+
+
+def skips(reason: str) -> Body:
+    """Return a body that tells that it is skipped, or why it failed if there is no reason to skip it."""
+    told = {"error": f"the test was skipped: {reason}", "skipped": True} if reason else {"error": "no room"}
+    results = json.dumps(told).encode() + b"\n"
+    return fails({"exit_code": 1, "results": results, "results_bytes": len(results)})
+
+
+def test_they_are_no_failure_and_it_is_said_why() -> None:
+    suites = both(a=skips("no network"), b=steady(), c=skips("no network"), d=skips("not on Linux"))
+    record = weigh(suites, seed=3)
+    assert names(record) == ["b"]
+    assert record.stop == ["decided"]
+    assert messages(record, "failed") == []
+    assert messages(record, "skipped") == [
+        "not measured: a, c: the test was skipped: no network",
+        "not measured: d: the test was skipped: not on Linux",
+    ]
+
+
+def test_so_are_they_where_starts_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_starts(monkeypatch)
+    record = weigh(both(a=skips("no network"), b=steady(), c=steady()), seed=3)
+    assert (names(record), messages(record, "skipped")) == (
+        ["b", "c"],
+        ["not measured: a: the test was skipped: no network"],
+    )
+
+
+def test_a_run_leaves_them_out() -> None:
+    suites = machine(baseline={"a": skips("no network"), "b": steady()})
+    record = planner(suites, run_header()).plan(Selection())
+    assert [one.name for one in record.benchmarks] == ["b"]
+    assert messages(record, "skipped") == ["not measured: a: the test was skipped: no network"]
+
+
+def test_what_the_candidate_alone_skips_has_failed() -> None:
+    suites = machine(baseline={"a": steady(), "b": steady()}, candidate={"a": skips("no network"), "b": steady()})
+    record = plan(suites, header())
+    assert (names(record), record.stop) == (["a", "b"], ["failed", "interrupted"])
+    assert messages(record, "failed") == [
+        "candidate (a) failed with exit status 1 and says: the test was skipped: no network"
+    ]
+
+
+def test_what_fails_beside_them_has_failed() -> None:
+    record = plan(both(a=skips(""), b=skips("no network"), c=steady()), header())
+    assert (names(record), record.stop) == (["a", "c"], ["failed", "interrupted"])
+
+
+def test_where_all_skip_themselves_nothing_was_measured() -> None:
+    with pytest.raises(MeasurementError, match=r"^not measured: a, b: the test was skipped: no network$"):
+        plan(both(a=skips("no network"), b=skips("no network")), header())
