@@ -116,12 +116,12 @@ def test_programs_of_submodules_and_of_copied_libraries_are_not_those_of_the_pro
     tests = "option(BENCHMARK_TESTS OFF)\nif(BENCHMARK_TESTS)\nadd_subdirectory(test)\nendif()\n"
     own = "add_executable(own_test own.cc)\ntarget_link_libraries(own_test benchmark)\n"
     lists = {
-        "CMakeLists.txt": "add_executable(tool t.c)\nadd_subdirectory(lib/fast)\nadd_subdirectory(vendor)\n",
+        "CMakeLists.txt": "add_executable(tool t.c)\nadd_subdirectory(lib/fast)\nadd_subdirectory(third-party)\n",
         "lib/fast/.git": "gitdir: ../../.git/modules/fast\n",
         "lib/fast/CMakeLists.txt": f"project(benchmark)\n{tests}",
         "lib/fast/test/CMakeLists.txt": own,
         "lib/fast/apart/CMakeLists.txt": f"project(apart)\n{own}",
-        "vendor/CMakeLists.txt": own,
+        "third-party/CMakeLists.txt": own,
     }
     assert found(tmp_path, lists) == ({"./build/tool": None}, CONFIGURE)
 

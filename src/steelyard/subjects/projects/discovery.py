@@ -12,7 +12,7 @@ from steelyard.subjects.responses import beginning_of
 
 # Folders of others' code, those of build output and of data, and how deep anybody keeps benchmarks.
 _OTHERS_FOLDERS = frozenset(
-    "vendor third_party thirdparty 3rdparty external extern deps node_modules site-packages".split()  # noqa: SIM905
+    "vendor third_party third-party thirdparty 3rdparty external extern deps node_modules site-packages".split()  # noqa: SIM905
 )
 _SKIPPED_FOLDERS = _OTHERS_FOLDERS | {"build", "target", "testdata", "dist"}
 # Programs that are not what a project is for, and those of them that measure it.
