@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -308,6 +309,14 @@ def test_a_first_suite_is_a_weighing_that_names_it(world: ProjectWorld, monkeypa
     done = world("gate", "out.json", "--strict")
     assert (done.status, " ".join(done.text.split())) == (0, f"passed {said}")
     assert "has nothing to go on with: main has no ./sort" in world.refuses("compare", "--resume", "out.json")
+    world.says("".join(f'[[target]]\nname = "{one}"\ncommand = "./sort {one}"\nharness = "protocol"\n' for one in "ab"))
+    shutil.copy(world.folder / "head/sort", world.folder / "base/sort")
+    world.drives(sort=Program())
+    lists_none = world.script
+    world.script = lambda spec, number: (lists_none if b"base" in (spec.cwd or b"") else suites)(spec, number)
+    summary = world("compare").text
+    assert "in all     no verdict in 2 weighings" in summary
+    assert "the chance of any wrong" not in summary
 
 
 def test_what_is_said_of_commands_leaves_harnesses_alone(world: ProjectWorld) -> None:

@@ -39,8 +39,8 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     sheet = Sheet(console)
     verdicts = [verdict for result in results for verdict in result.verdicts]
     sheet.blank()
-    # Nothing is measured of identical sides, so no verdict can be wrong.
-    confidence = [_confidence(alpha, family)] if alpha else []
+    # Of identical sides nothing is measured, and of a first suite nothing is said, so no verdict can be wrong.
+    confidence = [_confidence(alpha, family)] if alpha and verdicts else []
     sheet.row("in all", _tally(verdicts, results), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
     shown = most_changed(changed, lambda verdict: verdict.change)

@@ -11,7 +11,7 @@ from tests.report.records import verdict
 
 
 def differing(*functions: str, program: str = "/bin/work", others_ns: int = 0) -> tuple[str, str]:
-    found = findings.differing_finding("work", None, functions, [program], others_ns)
+    found = findings.differing_finding("work", None, functions, [program.split()], others_ns)
     assert found.code == "counts-differ"
     return found.message, found.remedy or ""
 
@@ -60,7 +60,10 @@ def test_a_name_that_says_nothing_leaves_all_that_is_usual() -> None:
     ("program", "hint"),
     [
         ("/usr/bin/node", "within about 1e-4 with --predictable"),
-        ("/opt/python3.11", "python -I"),
+        ("/opt/python3.11 -I x.py", "python -I"),
+        ("/opt/python3.11 -u -bE -m x", "python -I"),
+        ("/opt/python3.11 x.py -I", "an option of the program fix"),
+        ("/opt/python3.11 -u x.py", "an option of the program fix"),
         ("/usr/bin/java", "-Xint"),
         ("/usr/bin/ruby3.1", "RUBYOPT=--disable-gems"),
         ("/bin/work", "an option of the program fix"),
@@ -77,7 +80,7 @@ def test_a_runtime_is_known_by_its_name(program: str, hint: str) -> None:
 def test_what_leaves_a_library_one_thread_is_named_and_not_the_hint_of_its_runtime(
     function: str, variable: str
 ) -> None:
-    remedy = differing("main", function, program="/opt/python3.11")[1]
+    remedy = differing("main", function, program="/opt/python3.11 -I")[1]
     assert f"--env {variable}=1" in remedy
     assert "python -I" not in remedy
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from steelyard.model.derived import Verdict
@@ -27,7 +28,6 @@ _RUNTIME_HINTS = {
     "dotnet": "a run-time compiler never repeats: DOTNET_TieredCompilation=0 helps",
     # Ruby compiles nothing at run time unless it is told to: what does not repeat is the start of RubyGems.
     "ruby": "--env RUBYOPT=--disable-gems starts Ruby without RubyGems, whose start does not repeat",
-    "python": "python -I and -E ignore PYTHONHASHSEED, which is fixed here: leave them out",
     "pypy": "its run-time compiler never repeats: --jit off counts the interpreter alone",
 }
 # Libraries that start threads of their own, by the names of their functions, and what leaves a single one.
@@ -104,11 +104,12 @@ def not_executed_finding(name: str, program: str) -> Finding:
 
 
 def differing_finding(
-    name: str, whose: str | None, functions: Sequence[str], programs: Sequence[str], others_ns: int
+    name: str, whose: str | None, functions: Sequence[str], commands: Sequence[Sequence[str]], others_ns: int
 ) -> Finding:
     """Return the finding that counts of one program differ, where they do most, and the usual causes.
 
     `whose` counts they are: the baseline's or the candidate's; None if both sides' differ or there is one side alone.
+    A command is the path of its program, and its arguments.
     """
     named = " ".join(functions)
     causes = [cause for sign, cause in _CAUSES_BY_NAME if re.search(sign, named, re.IGNORECASE)]
@@ -116,7 +117,7 @@ def differing_finding(
         causes.append("how threads or processes are scheduled")
     # Then it is not the runtime that moves.
     hints = [hint for sign, hint in _THREAD_HINTS if re.search(sign, named, re.IGNORECASE)] or [
-        hint for program in programs for hint in _runtime_hints(program)
+        hint for program, *words in commands for hint in _runtime_hints(program, words)
     ]
     where = ", ".join(functions) or "no function"
     usual = "time, pid, threads, hash seeds, addresses or a run-time compiler"
@@ -139,14 +140,22 @@ def set_aside_finding(name: str, whose: str | None, functions: Sequence[str]) ->
     )
 
 
-def _runtime_hints(program: str) -> list[str]:
+def _runtime_hints(program: str, words: Sequence[str]) -> list[str]:
     name = Path(program).name
     found = [hint for runtime, hint in _RUNTIME_HINTS.items() if name.startswith(runtime)]
+    if name.startswith("python") and _ignores_hash_seed(words):
+        found.append("python -I and -E ignore PYTHONHASHSEED, which is fixed here: leave them out")
     return (
         [*found, "Go never repeats exactly; --env GOMAXPROCS=1 brings it within about 5e-4"]
         if _is_go(program)
         else found
     )
+
+
+def _ignores_hash_seed(words: Sequence[str]) -> bool:
+    """Return whether one of the options before a script's name has Python pass over its environment."""
+    options = takewhile(lambda word: word.startswith("-") and not word.startswith("--"), words)
+    return any(re.fullmatch(r"-[a-zA-Z]*[EI][a-zA-Z]*", option) for option in options)
 
 
 def _is_go(program: str) -> bool:

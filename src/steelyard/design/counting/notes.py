@@ -17,6 +17,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names
 from steelyard.report.endings import failure_text
 from steelyard.stats.counts import FIRST_COUNTS
+from steelyard.subjects.programs import weighed_file
 
 
 class CountNotes:
@@ -80,10 +81,10 @@ class CountNotes:
         differing = later or first
         if not differing:
             return []
-        programs = [subject.program for subject in record.subjects]
+        commands = [(weighed_file(subject), *subject.argv[1:]) for subject in record.subjects]
         functions = next(iter(differing.values()))
         others_ns = self._others_ns.get(number, 0)
-        return [findings.differing_finding(name, _differing_side(record, differing), functions, programs, others_ns)]
+        return [findings.differing_finding(name, _differing_side(record, differing), functions, commands, others_ns)]
 
     def _failure_findings(self, record: Weighing | Run, number: int) -> list[Finding]:
         """Return a finding on failed launches that were counted; if the program is timed as well, its times say so."""
