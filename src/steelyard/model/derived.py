@@ -223,11 +223,11 @@ class Derived(Record):
     summaries: list[Summary] = Field(default_factory=list)
 
     def deciding(self) -> list[Verdict]:
-        """The verdict of each benchmark except controls, in its first metric, which is the deciding one."""
-        return [verdict for verdict in deciding_of(self.verdicts) if not verdict.control]
+        """The deciding verdict of each benchmark, as `deciding_of` has it."""
+        return deciding_of(self.verdicts)
 
 
 def deciding_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdict of each benchmark in its first metric, in order; that metric differs where one fell back."""
-    found = {verdict.index: verdict for verdict in reversed(verdicts)}
+    """The verdict of each benchmark except controls in its first metric, in order; that differs where one fell back."""
+    found = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
     return [found[index] for index in sorted(found)]

@@ -153,9 +153,8 @@ def _unmet_condition(verdict: Verdict, interval: tuple[float, float]) -> str:
 def _ended_by_another_margin(judged: Judged) -> bool:
     """Return whether its weighing ended by a margin other than its limit, and would go on with that one."""
     verdict, settings = judged.verdict, judged.weighing.settings
-    margin = settings.margin if verdict.margin is None else verdict.margin
     bound = judged.decided_by
-    is_other = (judged.limit or judged.accepted) is not None and bool(bound) and bound != margin
+    is_other = bool(judged.limit or judged.accepted) and bool(bound) and bound != budgets.margin_of(verdict, settings)
     is_known = verdict.interval is not None and not budgets.is_withheld(verdict) and not is_counted(verdict.metric)
     # Only the first metric ends a weighing; a metric that it fell back to is not among those asked for.
     is_first = verdict.metric == settings.metrics[0] or verdict.metric not in settings.metrics

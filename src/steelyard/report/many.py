@@ -48,7 +48,7 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         sheet.row("in all", line, *([means[metric]] if metric in means else []))
     notes.show(sheet, notes_at_verdict)
     print_margins(sheet, record)
-    deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+    deciding = deciding_of(verdicts)
     ranking.show(sheet, record, deciding)
     _print_undecided(sheet, record, deciding)
     if notes_below or any(verdict.disturbed for verdict in deciding):

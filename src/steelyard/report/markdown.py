@@ -46,7 +46,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
     deciding = deciding_of(verdicts)
     means = map(escape, suite_mean.of_each_metric(record))
     lines += _list_lines(
-        [*means, *ranking.markdown(record, deciding), *_explanations(record, verdicts), *_margins(record)]
+        [*means, *ranking.markdown(record, deciding), *_explanations(record, deciding), *_margins(record)]
     )
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
@@ -103,7 +103,7 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
             f"**no result**: {sentences.without_verdict(record.stop)}{'' if 'failed' in record.stop else stopped_text}"
         )
     if len(record.benchmarks) > 1:
-        deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+        deciding = deciding_of(verdicts)
         return f"**{sentences.tally_in(record, deciding)}**{stopped_text}"
     return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{stopped_text}"
 
@@ -170,15 +170,12 @@ def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
     return table([titles, alignment, *rows])
 
 
-def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
+def _explanations(record: Weighing, deciding: list[Verdict]) -> list[str]:
     """Explain the deciding metric's verdicts where a table row does not suffice."""
-    deciding = deciding_of(verdicts)
-    undecided = [verdict for verdict in deciding if verdict.verdict == "undecided" and not verdict.control]
+    undecided = [verdict for verdict in deciding if verdict.verdict == "undecided"]
     is_alone = len(undecided) == 1
     explained = []
     for verdict in deciding:
-        if sentences.has_no_alarm(verdict):
-            continue
         reason = record.stop[verdict.index] if verdict.index < len(record.stop) else None
         if verdict.verdict == "same" or (verdict.verdict == "undecided" and is_alone):
             text = "; ".join(sentences.explanation(verdict, record.settings, reason))

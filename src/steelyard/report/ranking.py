@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
@@ -45,11 +45,6 @@ class Ranking:
         return any("-" in line.place for line in self.lines)
 
 
-def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
-    """Return a ranking for each benchmark that several candidates have, in the metric that decides."""
-    return [*_iterate_rankings(record, verdicts)]
-
-
 def show(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
     """Print the first rankings, if there are any."""
     all_rankings = rankings(record, verdicts)
@@ -83,7 +78,8 @@ def markdown(record: Weighing, verdicts: Sequence[Verdict]) -> list[str]:
     return items
 
 
-def _iterate_rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator[Ranking]:
+def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
+    """Return a ranking for each benchmark that several candidates have, in the metric that decides."""
     groups: dict[tuple[object, ...], dict[int, Verdict]] = {}
     for verdict in verdicts:
         benchmark = record.benchmarks[verdict.index]
@@ -91,16 +87,18 @@ def _iterate_rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator
             key = (benchmark.baseline, benchmark.entry, *benchmark.params.items())
             groups.setdefault(key, {}).setdefault(benchmark.candidate, verdict)
     several = sum(len(group) > 1 for group in groups.values()) > 1
-    for group in groups.values():
-        if 1 < len(group) <= _MOST_RANKED and len({verdict.metric for verdict in group.values()}) == 1:
-            yield _ranking(record, group, several=several)
+    return [
+        _ranking(record, group, several=several)
+        for group in groups.values()
+        if 1 < len(group) <= _MOST_RANKED and len({verdict.metric for verdict in group.values()}) == 1
+    ]
 
 
 def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> Ranking:
     first = record.benchmarks[next(iter(group.values())).index]
     names = [record.subjects[first.baseline].name, *(record.subjects[candidate].name for candidate in group)]
     standings = [Standing(0.0, (0.0, 0.0), is_baseline=True), *map(_standing_of, group.values())]
-    margin = max(record.settings.margin if one.margin is None else one.margin for one in group.values())
+    margin = max(budgets.margin_of(one, record.settings) for one in group.values())
     ranked = ranks(standings, log1p(margin))
     results = ["the baseline", *map(_result_text, group.values())]
     lines = []
