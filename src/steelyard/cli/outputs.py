@@ -18,6 +18,7 @@ from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from rich.console import Console
 
     from steelyard.design.reporting import Reportable
     from steelyard.design.request import Request
@@ -110,22 +111,44 @@ class WriteErrors:
 
 
 @contextmanager
-def writing_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
-    """Write the requested files, then let the caller print the result; data for stdout come last.
+def writing_files(
+    world: World, *files: tuple[Path | None, Callable[[], Content]], beside_data: bool = False
+) -> Iterator[Console]:
+    """Write the requested files, then let the caller print the result on the console; data for stdout come last.
 
-    A file that cannot be written hides neither the printed result nor the other files: its MeasurementError is raised
-    afterwards.
+    The console is stderr if stdout has data, of these files or others (`beside_data`). A file that cannot be written
+    hides neither the printed result nor the other files: its MeasurementError is raised afterwards.
     """
-    errors = WriteErrors()
-    for path, content in files:
-        if path is not None and not is_printed(path):
-            with errors.collected():
-                write(path, content())
-    yield
+    from steelyard.cli.screen import output
+
+    errors, to_print = WriteErrors(), list[Callable[[], Content]]()
     for path, content in files:
         if path == STANDARD_STREAM:
-            write(path, content())
+            to_print.append(content)
+        elif path is not None:
+            with errors.collected():
+                write(path, content())
+    yield output(world.environment, beside_data=beside_data or bool(to_print))
+    for content in to_print:
+        write(STANDARD_STREAM, content())
     errors.raise_last()
+
+
+@contextmanager
+def earlier_files_removed_on_error(*paths: Path | None, what: str = "weighing") -> Iterator[None]:
+    """Remove files of earlier weighings, or of `what` this is, if it fails before it has a record to overwrite them.
+
+    It says so. Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody
+    expects a new record.
+    """
+    try:
+        yield
+    except MeasurementError:
+        for path in filter(None, paths):
+            if path.is_file():
+                Path(os.path.realpath(path)).unlink()  # a link itself stays
+                say(f"{path} was removed: it came from an earlier {what}, and this one has no record")
+        raise
 
 
 def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:

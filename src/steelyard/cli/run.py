@@ -23,7 +23,13 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import WriteErrors, check_files, check_not_launched, is_printed
+from steelyard.cli.outputs import (
+    WriteErrors,
+    check_files,
+    check_not_launched,
+    earlier_files_removed_on_error,
+    is_printed,
+)
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
@@ -122,7 +128,7 @@ def run(options: RunOptions, world: World) -> int:
 
 
 def _measure(options: RunOptions, world: World) -> int:
-    from steelyard.cli.outcome import earlier_files_removed_on_error, report_outcome
+    from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design.session import attempt
     from steelyard.model.files import save
@@ -134,7 +140,7 @@ def _measure(options: RunOptions, world: World) -> int:
     baseline = None if options.baseline is None else _load_baseline(options.baseline, options, world)
     baseline_path = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     with (
-        earlier_files_removed_on_error(options.files),
+        earlier_files_removed_on_error(*options.files.paths()),
         watching(world) as watch,
         _requested_run(options, watch, world) as request,
     ):

@@ -15,14 +15,21 @@ from steelyard.cli.calm import tuned
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import (
-    earlier_files_removed_on_error,
     has_failed,
     report_outcome,
     show_how_to_continue,
     show_outcome,
     was_interrupted,
 )
-from steelyard.cli.outputs import check_apart, check_files, check_not_launched, is_printed, page_of, writing_files
+from steelyard.cli.outputs import (
+    check_apart,
+    check_files,
+    check_not_launched,
+    earlier_files_removed_on_error,
+    is_printed,
+    page_of,
+    writing_files,
+)
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import FAILED, INTERRUPTED, announced_status
@@ -52,7 +59,7 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
     part_files = [part_path(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     with ExitStack() as meanwhile:
-        with earlier_files_removed_on_error(options.files, *part_files):
+        with earlier_files_removed_on_error(*options.files.paths(), *part_files):
             watch = meanwhile.enter_context(watching(world))
             plan = meanwhile.enter_context(project_plan(project, targets, options, watch, world))
         watch.wipe()
@@ -115,6 +122,7 @@ class _ProjectWeighing:
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
         with writing_files(
+            self.world,
             (self.options.files.markdown, lambda: "\n".join(self.pages)),
             (self.options.files.html if self.outcomes else None, lambda: page_of(self.world, *self.outcomes)),
         ):

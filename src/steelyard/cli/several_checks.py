@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
-from steelyard.cli.check_outcome import earlier_checks_removed_on_error, say_findings, show_record, status_of
-from steelyard.cli.outputs import check_apart, check_writable, is_printed
+from steelyard.cli.check_outcome import say_findings, show_record, status_of
+from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error, is_printed
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.several import absolute, announce_commands, check_different, part_path
@@ -35,7 +35,8 @@ def check_project(project: Project, options: CheckOptions, world: World) -> int:
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
     path = absolute(options.json)
     with ExitStack() as meanwhile:
-        with earlier_checks_removed_on_error(path, *(part_path(path, target.name) for target in targets.values())):
+        earlier = (path, *(part_path(path, target.name) for target in targets.values()))
+        with earlier_files_removed_on_error(*earlier, what="check"):
             watch = meanwhile.enter_context(watching(world))
             checks = meanwhile.enter_context(project_checks(project, targets, options, options.max_time, watch, world))
         watch.wipe()
@@ -116,7 +117,7 @@ class _Checks:
 
     def _record(self, check: TargetCheck, path: Path | None) -> Soundness:
         """Return what is found, to be written to the path; raise SteelyardError if it cannot be tried."""
-        with earlier_checks_removed_on_error(path):
+        with earlier_files_removed_on_error(path, what="check"):
             if check.error is not None:
                 raise check.error
             record = check_target(
