@@ -351,9 +351,9 @@ class Launches(_Columns):
         """Positions of the judged launches of a run's benchmark, or of a weighing's baseline, in their order."""
         return self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
 
-    def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
-        """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
-        values, positions = self.metric(metric), self.complete_pairs(benchmark, role)
+    def metric_of_pairs(self, benchmark: int, metric: str) -> tuple[FloatArray, FloatArray]:
+        """The metric of the complete pairs of a benchmark: (baseline, candidate), in order of their pair."""
+        values, positions = self.metric(metric), self.complete_pairs(benchmark)
         return values[positions[:, 0]], values[positions[:, 1]]
 
     def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:

@@ -43,6 +43,6 @@ def _launch_times(record: Weighing | Run, benchmark: int, metric: str) -> FloatA
     if isinstance(record, Run):
         times = launches.metric(metric)[launches.judged(benchmark)]
     else:
-        baseline, candidate = launches.pair_values(benchmark, metric)
+        baseline, candidate = launches.metric_of_pairs(benchmark, metric)
         times = np.sqrt(baseline * candidate)
     return times[times > 0]
