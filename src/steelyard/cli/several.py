@@ -32,7 +32,7 @@ from steelyard.cli.outputs import (
 )
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
-from steelyard.cli.status import FAILED, INTERRUPTED, announced_status
+from steelyard.cli.status import INTERRUPTED, announced_status, status_of_errors
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
@@ -169,7 +169,7 @@ class _ProjectWeighing:
 
     def _status(self) -> int:
         if self.errors:
-            return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
+            return status_of_errors(self.errors)
         verdicts = {verdict.verdict for result in self.results for verdict in result.verdicts}
         return announced_status(verdicts, self.world, strict=self.options.strict, beside_data=self._beside_data)
 
@@ -218,7 +218,7 @@ def check_different(named: Path | None, of_parts: Sequence[Path | None]) -> None
 
 def _benchmark_count(outcome: Outcome | SteelyardError) -> int:
     """Return how many benchmarks there are, as far as that was known when it ended."""
-    return sum(not one.control for one in outcome.record.benchmarks) if isinstance(outcome, Outcome) else 0
+    return len(outcome.record.members) if isinstance(outcome, Outcome) else 0
 
 
 def _part_page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
@@ -255,12 +255,8 @@ def announce_commands(project: Project, targets: Mapping[int, Target], *, is_bui
 
 def _with_absolute_paths(files: FileOptions) -> FileOptions:
     """Return the files with absolute paths, as this process will change its folder."""
-    return FileOptions(
-        json=absolute(files.json),
-        markdown=absolute(files.markdown),
-        csv=absolute(files.csv),
-        html=absolute(files.html),
-    )
+    json, markdown, csv, html = map(absolute, files.paths())
+    return FileOptions(json=json, markdown=markdown, csv=csv, html=html)
 
 
 def absolute(path: Path | None) -> Path | None:

@@ -14,7 +14,7 @@ from steelyard.cli.outputs import check_apart, check_writable, earlier_files_rem
 from steelyard.cli.say import say
 from steelyard.cli.screen import output, watching
 from steelyard.cli.several import absolute, announce_commands, check_different, part_path
-from steelyard.cli.status import FAILED, FOUND, INTERRUPTED
+from steelyard.cli.status import FOUND, INTERRUPTED, status_of_errors
 from steelyard.design.check.session import check_target
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, NothingChosenError, SteelyardError, UsageError
@@ -140,5 +140,5 @@ class _Checks:
 
     def _status(self) -> int:
         if self.errors:
-            return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
+            return status_of_errors(self.errors)
         return FOUND if any(one.record and one.record.troubles() for one in self.results) else 0

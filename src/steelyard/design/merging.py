@@ -143,7 +143,7 @@ def _check_complete(parts: _Parts) -> None:
         )
     owners: dict[str, Path] = {}
     for path, record in parts:
-        for name in [one.name for one in record.benchmarks if not one.control]:
+        for name in [one.name for one in record.members]:
             if name in owners:
                 raise UsageError(f"{owners[name]} and {path} both have {name!r}: they overlap, so weigh them again")
             owners[name] = path

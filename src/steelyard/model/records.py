@@ -72,6 +72,11 @@ class _Measured(Record):
         return self.watch
 
     @property
+    def members(self) -> list[Benchmark]:
+        """The benchmarks except controls."""
+        return [one for one in self.benchmarks if not one.control]
+
+    @property
     def fails_one_by_one(self) -> bool:
         """Whether a benchmark that fails leaves the others as they are: inside a program, or of targets of a project.
 

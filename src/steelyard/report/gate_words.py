@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from steelyard.model.derived import Verdict
 from steelyard.model.gate import GateReport, Judged
 from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
-from steelyard.model.rows import ROLES, USED
+from steelyard.model.rows import USED
 from steelyard.report import budgets, disturbances, figures, printable, sentences, suite_mean
 from steelyard.stats.verdict import excludes_no_change
 
@@ -223,8 +221,7 @@ def _method(weighing: Weighing) -> str:
 
 def _pairing_text(weighing: Weighing) -> str:
     """Say how the judged pairs actually ran, which may differ from what was asked for."""
-    judged = np.asarray(weighing.launches.role, dtype=int) == ROLES.index(USED)
-    tandem = weighing.launches.in_tandem()[judged]
+    tandem = weighing.launches.in_tandem()[weighing.launches.in_role(USED)]
     if not len(tandem):
         return "pairs"
     if not tandem.any():

@@ -64,6 +64,14 @@ def without_verdict(reasons: list[StopReason]) -> str:
     return f"{failure}, so there is no verdict" if failure else "no pair was measured to its end"
 
 
+def has_benchmark_name(record: Weighing | Run) -> bool:
+    """Return whether a report says which benchmark its numbers belong to: one of several, or chosen by name."""
+    if len(record.benchmarks) > 1:
+        return True
+    has_name = any(one.entry or one.params for one in record.benchmarks)
+    return has_name and not any(subject.is_statement() for subject in record.subjects)
+
+
 def built(record: Weighing | Run) -> str | None:
     """Say which command runs in the measured revisions and how they were built; None if no revisions are measured."""
     subject = record.subjects[0]
@@ -291,8 +299,6 @@ def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
 
     Missing are those that failed or fell back to another metric.
     """
-    number_of_benchmarks = sum(not one.control for one in record.benchmarks)
-    total_text = (
-        f" of {figures.count(number_of_benchmarks, 'benchmark')}" if len(verdicts) < number_of_benchmarks else ""
-    )
+    members = len(record.members)
+    total_text = f" of {figures.count(members, 'benchmark')}" if len(verdicts) < members else ""
     return figures.tally(one.verdict for one in verdicts) + total_text

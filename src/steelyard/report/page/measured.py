@@ -8,7 +8,7 @@ from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED, has_order, times_ns
+from steelyard.model.rows import USED, has_order, times_ns
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures, heap, sentences
@@ -97,7 +97,7 @@ def _driver_text(settings: Settings) -> str | None:
 def _pairing_text(record: Weighing) -> str | None:
     """Say how the launches of the judged pairs ran; None if none were timed."""
     launches = record.launches
-    used = np.flatnonzero(np.asarray(launches.role, dtype=int) == ROLES.index(USED))
+    used = np.flatnonzero(launches.in_role(USED))
     if not len(used):
         return None
     tandem, how = launches.in_tandem()[used], "one after the other"

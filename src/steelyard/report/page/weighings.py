@@ -78,7 +78,7 @@ def _headline(record: Weighing, deciding: Sequence[Verdict], *, running: bool) -
     if not deciding:
         reason = sentences.RUNNING if running else sentences.without_verdict(record.stop)
         return "", f"{reason[:1].upper()}{reason[1:]}"
-    return judged.headline(deciding, sum(not one.control for one in record.benchmarks))
+    return judged.headline(deciding, len(record.members))
 
 
 def _summary_lines(
