@@ -18,26 +18,23 @@ _NO_FILE = "no source file known"
 
 def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Figure | None:
     """Return a chart of all counts of the candidate, or of a run, by file and function; None without functions."""
-    sides = [counting.functions_of(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
-    counted_sides = [side for side in sides if side is not None]
-    if not counted_sides or len(counted_sides) < len(sides):
+    counts = counting.own_counts(record, benchmark, metric)
+    if counts is None:
         return None
-    by_cost = counting.is_by_cost(record, metric, *counted_sides)
-    counts = [counting.own_counts(side, record, is_cost=by_cost) for side in counted_sides]
-    functions = summed(counts[-1])
+    functions = summed(counts.sides[-1])
     total = sum(function.own for function in functions)
     if total <= 0:
         return None
-    changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
-    unit = "cost" if by_cost else "instructions"
+    has_baseline, unit = len(counts.sides) == 2, counts.unit
+    changes = {(row.name, row.object): row.change for row in attribute(*counts.sides)} if has_baseline else {}
     # A function may have counted less with twice the loops; it has no width.
     ordered = sorted((function for function in functions if function.own > 0), key=lambda one: -one.own)
     shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
     largest_function = ordered[0]
-    iterations = counting.iterations(record, benchmark)
-    text = f"{total:,} {unit} in all{f', of {iterations} together' if iterations else ''}. "
+    covered = f", of {counts.iterations} together" if counts.iterations else ""
+    text = f"{total:,} {unit} in all{covered}. "
     text += f"Most are in {largest_function.name}: {figures.percent(largest_function.own / total)}."
-    if len(counts) == 2:
+    if has_baseline:
         text += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     all_functions = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
     return Figure("Where the counts are: file, then function", text, drawn=svg.icicle(all_functions, _LEVELS, text))
@@ -83,8 +80,7 @@ def _file(function: Function) -> str:
 
 def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
     """Return a table of where a change comes from; empty if nothing changed or functions were not counted."""
-    source = counting.source_of(record, verdict, most)
-    if source is None or not source.rows:
+    if (source := counting.source_of(record, verdict, most)) is None:
         return []
     rows = attribution.cells(source.rows, source.rest, source.change, source.baseline_total)
     body = [[elements.name(name, 2), *numbers] for name, *numbers in rows]
