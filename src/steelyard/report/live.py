@@ -48,6 +48,7 @@ class LiveLine:
         rows: Callable[[], int] | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
+        self._encoding = self._stream.encoding or "utf-8"
         self._clock = clock
         self._columns = columns or (lambda: self._terminal_size().columns or _DEFAULT_SIZE.columns)
         self._rows = rows or (lambda: self._terminal_size().lines or _DEFAULT_SIZE.lines)
@@ -77,8 +78,7 @@ class LiveLine:
             return
         if progress.allowance is not None:
             self.wipe()
-            encoding = self._stream.encoding or "utf-8"
-            self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
+            self._write(f"steelyard: {printable.plain(progress.allowance, self._encoding)}\n")
             self._refreshed_at = None  # so the display is drawn again, below the message, at once
         if progress.waited_s is not None:
             self._show_wait(progress, progress.waited_s)
@@ -90,8 +90,7 @@ class LiveLine:
         if self._refreshed_at is not None and now - self._refreshed_at < self._pause_s:
             return
         self._refreshed_at = now
-        columns = self._columns()
-        self._draw(self._lines(progress, columns), columns)
+        self._draw(progress)
 
     def _refresh_elapsed(self) -> None:
         """Show how long the current launch has lasted, and how much of the time is left."""
@@ -101,24 +100,22 @@ class LiveLine:
         left_s = self._latest.seconds_left
         if left_s is not None and not self._latest.is_first:
             left_s = max(0.0, left_s - lasted_s)
-        columns = self._columns()
-        self._draw(self._lines(replace(self._latest, lasted_s=lasted_s, seconds_left=left_s), columns), columns)
+        self._draw(replace(self._latest, lasted_s=lasted_s, seconds_left=left_s))
 
     def _show_wait(self, progress: Progress, seconds: float) -> None:
         """Show that a command is taking long; in a log, say so once."""
         if not self._shows:
             if seconds >= _LONG_COMMAND_S and progress.benchmark not in self._logged:
                 self._logged.add(progress.benchmark)
-                name = printable.plain(progress.benchmark, self._stream.encoding or "utf-8")
+                name = printable.plain(progress.benchmark, self._encoding)
                 self._write(f"steelyard: {name} {_has_run_text(seconds)}\n")
             return
         self._refreshed_at = None  # so the next progress is shown at once
         shown = progress if seconds else self._latest
         if shown is None:
             self.wipe()
-            return
-        columns = self._columns()
-        self._draw(self._lines(shown, columns), columns)
+        else:
+            self._draw(shown)
 
     def wipe(self) -> None:
         """Remove the display, so that something else can be printed in its place."""
@@ -126,8 +123,10 @@ class LiveLine:
             self._write(self._move_to_top(self._columns()) + _CLEAR_BELOW)
             self._written = []
 
-    def _draw(self, lines: list[str], columns: int) -> None:
+    def _draw(self, progress: Progress) -> None:
         """Overwrite the display line by line in a single write, so that unchanged text does not flicker."""
+        columns = self._columns()
+        lines = self._lines(progress, columns)
         drawn = "\r\n".join(f"{line}{_CLEAR_LINE}" for line in lines)
         self._write(f"{self._move_to_top(columns)}{drawn}{_CLEAR_BELOW}")
         self._written = lines
@@ -141,18 +140,13 @@ class LiveLine:
         return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "")
 
     def _lines(self, progress: Progress, columns: int) -> list[str]:
-        encoding = self._stream.encoding or "utf-8"
         if progress.members is not None:
             members, height = progress.members(), self._rows() - _FREE_ROWS
             self._pause_s = _BETWEEN_REFRESHES_S * max(1.0, len(members) / _MANY_BENCHMARKS)
-            if found := live_suite.lines(progress, members, columns - _FREE_COLUMNS, height, encoding):
+            if found := live_suite.lines(progress, members, columns - _FREE_COLUMNS, height, self._encoding):
                 return found
-        return [self._line(progress, columns - 1)]
-
-    def _line(self, progress: Progress, width: int) -> str:
-        encoding = self._stream.encoding or "utf-8"
-        name = printable.plain(progress.benchmark, encoding)
-        return printable.symbols(progress_text(progress, name, width), encoding)
+        name = printable.plain(progress.benchmark, self._encoding)
+        return [printable.symbols(progress_text(progress, name, columns - 1), self._encoding)]
 
     def _write(self, text: str) -> None:
         try:
