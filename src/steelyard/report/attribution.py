@@ -34,12 +34,12 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
     """Return the rows as lines of a Markdown table with its head; if nothing changed, a sentence."""
     if not rows and not rest.functions:
         return [escape(_NO_CHANGE)]
-    lines = [[*_TITLES, "function"], ["--:", "--:", "--:", ":--"]]
+    lines = [[*_TITLES, "function"]]
     lines += [[*_figure_cells(row.change, baseline_total, row.inclusive_change), _markdown_name(row)] for row in rows]
     lines += [[*numbers, text] for numbers, text in _closing_rows(rest, total, baseline_total)]
     if not _has_inclusive(rows):
         lines = [[own, share, text] for own, share, _, text in lines]
-    return table(lines)
+    return table(lines[0], lines[1:])
 
 
 def cells(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[list[str]]:

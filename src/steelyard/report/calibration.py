@@ -129,20 +129,20 @@ _HEADER = ("", "pattern", "time of a step", "own weights", "default", "fitted", 
 
 def _print_patterns(sheet: Sheet, calibration: Calibration) -> None:
     rows = [list(_cells(sheet, calibration, fit)) for fit in calibration.patterns]
-    widths = [max(len(cell) for cell in column) for column in zip(_HEADER, *rows, strict=True)]
+    styled = [[Text(cell, "bold" if place < 2 else "") for place, cell in enumerate(row)] for row in rows]
+    table = [[Text(title, "dim") for title in _HEADER], *styled]
     sheet.row(
         "patterns",
         "how well the cost follows the CPU time, by Pearson's correlation: at the default weights, at those fitted to "
         "all patterns, and at the pattern's own",
     )
-    if sum(widths) + 2 * (len(widths) - 1) > sheet.width:
+    if sheet.has_room_for(table):
+        sheet.grid(table, right=frozenset({4, 5, 6}))
+    else:
         for mark, pattern, time, own, *correlations in rows:
             named_correlations = zip(_HEADER[-3:], correlations, strict=True)
             text = f"{time}; own weights {own}; {', '.join(f'{name} {value}' for name, value in named_correlations)}"
             sheet.row(f"{mark} {pattern}", text, style="bold")
-        return
-    styled = [[Text(cell, "bold" if place < 2 else "") for place, cell in enumerate(row)] for row in rows]
-    sheet.grid([[Text(title, "dim") for title in _HEADER], *styled], right=frozenset({4, 5, 6}))
 
 
 def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[str]:

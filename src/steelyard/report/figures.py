@@ -216,11 +216,13 @@ def extent(relative: float) -> str:
     return f"{_change_digits(abs(relative))} %"
 
 
-def interval(bounds: tuple[float, float], limit: float | None = None) -> str:
-    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`.
+def interval(bounds: tuple[float, float] | None, limit: float | None = None) -> str:
+    """Write an interval of relative changes, if it is known: `[+0.61 %, +1.40 %]`.
 
     With a `limit`, digits show on which side of the limit, or of its negative, each end lies.
     """
+    if bounds is None:
+        return NOT_KNOWN
     return f"[{', '.join(_interval_end(end, None if limit is None else math.copysign(limit, end)) for end in bounds)}]"
 
 

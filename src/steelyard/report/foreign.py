@@ -13,10 +13,9 @@ from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, notes, sentences, suite_mean
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.unpaired import APART, drift_sentence, show_means
-from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.report.verdicts import print_verdict
 
 if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
@@ -92,18 +91,18 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
     shown = record.benchmarks[:MOST_BENCHMARKS]
     for benchmark, level in zip(shown, levels[:MOST_BENCHMARKS], strict=True):
         sheet.blank()
-        benchmark_row(sheet, benchmark.name)
+        sheet.title("benchmark", benchmark.name)
         median = ", ".join([f"{value_text(level.median, benchmark.unit)} median", *rates(benchmark, level)])
         line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
         sheet.row("value", line, effort(level))
     show_left_out(sheet, len(record.benchmarks) - len(shown))
-    notes.show(sheet, notes.of_foreign(record))
+    notes.show(sheet, notes.of_findings(record.findings))
 
 
 def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
     """Write imported results as a GitHub table."""
     titles = ["benchmark", "median", "better", "processes vary by", "samples vary by", "processes", "samples"]
-    rows = [titles, [":--", "--:", ":--", *["--:"] * 4]]
+    rows = []
     for benchmark, level in zip(record.benchmarks, levels, strict=True):
         rows.append(
             [
@@ -115,8 +114,8 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
                 f"{level.samples:,}",
             ]
         )
-    lines = [f"_{escape(origin(record))}_", "", *table(rows)]
-    return document([*lines, *_list_lines(notes.markdown(notes.of_foreign(record)))])
+    lines = [f"_{escape(origin(record))}_", "", *table(titles, rows)]
+    return document([*lines, *_list_lines(notes.markdown(notes.of_findings(record.findings)))])
 
 
 def csv(record: ForeignResults) -> str:
@@ -148,9 +147,8 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     shown = most_changed(report.verdicts, lambda verdict: verdict.change)
     for verdict in shown:
         sheet.blank()
-        benchmark_row(sheet, verdict.benchmark)
-        line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
-        sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
+        sheet.title("benchmark", verdict.benchmark)
+        print_verdict(sheet, verdict, evidence(verdict, report.alpha), explanation(verdict, report.margin))
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value_text(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
@@ -208,13 +206,18 @@ def drift(verdict: ForeignVerdict) -> str:
 def diff_markdown(report: ForeignReport) -> str:
     """Write what two imports say as a GitHub table."""
     titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
-    rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
     names = [
         ": ".join(map(code, (record.provenance.files[0].name, *_renamed_benchmark(record, report))))
         for record in (report.baseline, report.candidate)
     ]
     drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
-    lines = [f"_{escape(UNPAIRED_WARNING)}_", "", f"A {names[0]}, B {names[1]}", "", *table(rows)]
+    lines = [
+        f"_{escape(UNPAIRED_WARNING)}_",
+        "",
+        f"A {names[0]}, B {names[1]}",
+        "",
+        *table(titles, map(_row, report.verdicts)),
+    ]
     list_items = [*map(escape, mean_sentences(report)), *drifts, *notes.markdown(notes.of_two_foreign(report))]
     return document([*lines, *_list_lines(list_items)])
 
@@ -224,7 +227,7 @@ def _row(verdict: ForeignVerdict) -> list[str]:
         escape(f"{value_text(level.median, verdict.unit)}, {figures.count(level.processes, 'process')}")
         for level in (verdict.baseline, verdict.candidate)
     )
-    bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
+    bounds = figures.interval(verdict.interval)
     if verdict.interval is not None and verdict.findings:  # no confidence can be given for it
         bounds += f" {_IF_DRIFT_SMALL}"
     first = [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds]

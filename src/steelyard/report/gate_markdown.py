@@ -29,7 +29,6 @@ _MOST_ROWS = 10_000
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
-_ALIGNMENT = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
 _Kind = Literal["above", "accepted", "changed", "open", "same", "beside"]
 
@@ -159,11 +158,11 @@ def _table_section(before: list[str], judged: Sequence[Judged], *, several: bool
     Where something is accepted, a column says how much, and why.
     """
     has_accepted = any(one.accepted for one in judged)
-    rows = table(_row(one, several=several, has_accepted=has_accepted) for one in worst_first(judged)[:_MOST_ROWS])
+    rows = (_row(one, several=several, has_accepted=has_accepted) for one in worst_first(judged)[:_MOST_ROWS])
     more = [title for title, is_there in (("accepted", has_accepted), ("record", several)) if is_there]
-    title_rows = [[*_TITLES, *more], [*_ALIGNMENT, *(":--" for _ in more)]]
+    title_line, alignment_line, *lines = table([*_TITLES, *more], rows)
     hidden = max(0, len(judged) - _MOST_ROWS)
-    return _Section([*before, *table(title_rows)], rows, "verdict", hidden=hidden)
+    return _Section([*before, title_line, alignment_line], lines, "verdict", hidden=hidden)
 
 
 def _folded_section(title: str, section: _Section) -> _Section:

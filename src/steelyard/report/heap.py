@@ -55,9 +55,8 @@ def show(sheet: Sheet, record: Weighing | Run) -> None:
         if len(benchmark_rows) == 1
         else _table_of_several(sheet, record, benchmark_rows)
     )
-    widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
-    if sum(widths) + 2 * len(widths) - 2 <= sheet.width:
-        sheet.grid(table, right=frozenset(range(1, len(widths))))
+    if sheet.has_room_for(table):
+        sheet.grid(table, right=frozenset(range(1, len(table[0]))))
     else:
         for row in benchmark_rows:
             for column, cells in zip(_COLUMNS, row.cells, strict=True):
@@ -95,8 +94,7 @@ def markdown(record: Weighing | Run) -> list[str]:
         for row in benchmark_rows
         for column, cells in zip(_COLUMNS, row.cells, strict=True)
     ]
-    rule = [":--", ":--", *("--:" for _ in sides)]
-    return [f"heap: {TITLE}; {CAUTION}", "", *table([titles, rule, *lines]), ""]
+    return [f"heap: {TITLE}; {CAUTION}", "", *table(titles, lines), ""]
 
 
 def cells(record: Weighing | Run, benchmark: int) -> list[list[str]]:

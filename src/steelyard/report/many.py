@@ -13,7 +13,6 @@ from steelyard.report import budgets, disturbances, figures, notes, ranking, sen
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, interval_text, print_margins, verdict_text
-from steelyard.stats.verdict import CHANGED
 
 _NAME_COLUMNS = 24
 _MOST_LISTED = 10
@@ -40,12 +39,10 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         weighed = [verdict for verdict in chosen if not verdict.control]
         tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(record.seconds)}"
-        where_medians = (
-            "; baseline and candidate are medians" if "baseline" in titles else "; --markdown FILE has the medians"
-        )
-        has_medians = any(verdict.baseline is not None for verdict in chosen)  # not if none of them was measured
-        line = f"{tally}{where_medians if has_medians else ''}"
-        sheet.row("in all", line, *([means[metric]] if metric in means else []))
+        if any(verdict.baseline is not None for verdict in chosen):  # not if none of them was measured
+            are_shown = "baseline" in titles
+            tally += "; baseline and candidate are medians" if are_shown else "; --markdown FILE has the medians"
+        sheet.row("in all", tally, *([means[metric]] if metric in means else []))
     notes.show(sheet, notes_at_verdict)
     print_margins(sheet, record)
     deciding = deciding_of(verdicts)
@@ -143,10 +140,7 @@ def _optional_columns(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """Return the columns shown only if there is room: both sides' throughput, and a change in words."""
     return {
         _THROUGHPUT: [_throughput_text(verdict) for verdict in verdicts],
-        "in words": [
-            (words.speed(verdict.change, verdict.metric) or "") if verdict.verdict in CHANGED else ""
-            for verdict in verdicts
-        ],
+        "in words": [words.speed_of(verdict) or "" for verdict in verdicts],
     }
 
 

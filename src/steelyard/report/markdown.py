@@ -21,7 +21,6 @@ from steelyard.report import (
     words,
 )
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.stats.verdict import CHANGED
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Summary, Verdict
@@ -42,7 +41,7 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
         others = [finding for finding in record.findings if finding != unmeasured]
         return document([*lines, *_list_lines(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
-        lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
+        lines += [*table(_titles(record), map(_row, verdicts)), ""]
     deciding = deciding_of(verdicts)
     means = map(escape, suite_mean.of_each_metric(record))
     lines += _list_lines(
@@ -72,7 +71,7 @@ def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
         "machine was",
     ]
     if summaries:
-        lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
+        lines += [*table(titles, map(_summary_row, summaries)), ""]
     lines += heap.markdown(record)
     lines += _list_lines(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
@@ -129,7 +128,7 @@ def _row(verdict: Verdict) -> list[str]:
         escape(verdict.metric),
         _verdict_word(verdict),
         figures.change(verdict.change),
-        figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
+        figures.interval(verdict.interval),
         f"{verdict.pairs:,}",
         *(
             figures.NOT_KNOWN if side is None else sentences.level(side, verdict.metric)
@@ -143,7 +142,7 @@ def _verdict_word(verdict: Verdict) -> str:
     """Return the verdict, and for a change how fast it makes the candidate."""
     if sentences.has_no_alarm(verdict):
         return sentences.NO_ALARM
-    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
+    speed = words.speed_of(verdict)
     return f"**{verdict.verdict}**" + (f", {speed}" if speed else "")
 
 
@@ -162,12 +161,6 @@ def _summary_row(summary: Summary) -> list[str]:
         f"{summary.launches:,}",
         figures.NOT_KNOWN if is_counted(summary.metric) else disturbances.quality(summary),
     ]
-
-
-def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
-    left_aligned = {"benchmark", "metric", "verdict", "machine was"}
-    alignment = [":--" if title in left_aligned else "--:" for title in titles]
-    return table([titles, alignment, *rows])
 
 
 def _explanations(record: Weighing, deciding: list[Verdict]) -> list[str]:

@@ -20,7 +20,7 @@ from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Summary, Verdict
-    from steelyard.model.foreign import ForeignReport, ForeignResults
+    from steelyard.model.foreign import ForeignReport
     from steelyard.model.records import Run, Weighing
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
@@ -72,7 +72,7 @@ def split_by_place(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:
-    """Return the notes of a record of which nothing was judged."""
+    """Return the notes of a record of which nothing was judged, such as an import."""
     return _merged(findings, [], several=False)
 
 
@@ -86,11 +86,6 @@ def of_unpaired(report: UnpairedReport) -> list[Note]:
     """Return the notes of two runs that are compared."""
     findings = _with_cautions(report.verdicts, report.findings)
     return _merged(report.findings, findings, several=len({name for name, _ in findings}) > 1)
-
-
-def of_foreign(record: ForeignResults) -> list[Note]:
-    """Return the notes of an import."""
-    return of_findings(record.findings)
 
 
 def of_two_foreign(report: ForeignReport) -> list[Note]:

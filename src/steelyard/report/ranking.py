@@ -15,7 +15,6 @@ from steelyard.report.bounds import show_left_out
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.stats.ranking import Standing, fastest_first, ranks
-from steelyard.stats.verdict import CHANGED
 
 _MOST_RANKINGS = 10
 # Each is compared with every other one.
@@ -125,7 +124,6 @@ def _result_text(verdict: Verdict) -> str:
     if verdict.change is None:
         return "nothing is known of it"
     result = figures.change(verdict.change)
-    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
-    if speed:
+    if speed := words.speed_of(verdict):
         result = f"{result}, {speed} as the baseline"
     return result if verdict.verdict != "undecided" else f"{result}, undecided"

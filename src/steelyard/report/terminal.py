@@ -25,10 +25,9 @@ from steelyard.report import (
 )
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.lockstep import pair_values
-from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, emphasised, interval_text, print_margins, verdict_text
+from steelyard.report.verdicts import STYLES, interval_text, print_margins, print_verdict, verdict_text
 from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -74,9 +73,9 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         sheet.row("no result", "no launch was measured to its end", style="bold yellow")
         notes.show(sheet, notes.of_run(record, summaries))
         return
-    sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
+    sheet.title("subject", record.subjects[0].name)
     _print_build(sheet, record)
-    has_name = shows_benchmark_name(record)
+    has_name = sentences.has_benchmark_name(record)
     explained: set[str] = set()
     shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
     for position, summary in enumerate(shown):
@@ -84,7 +83,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         if is_first and has_name:
             if len(record.benchmarks) > 1:
                 sheet.blank()
-            benchmark_row(sheet, summary.benchmark)
+            sheet.title("benchmark", summary.benchmark)
         _print_summary(sheet, record, summary, is_full=is_first, explained=explained)
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
@@ -107,7 +106,7 @@ def _print_counts(sheet: Sheet, record: Weighing, verdicts: list[Verdict], funct
     for verdict in most_changed(counting.changed_verdicts(verdicts), lambda verdict: verdict.change):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
-            benchmark_row(sheet, verdict.benchmark)
+            sheet.title("benchmark", verdict.benchmark)
         counting.show_sources(sheet, record, verdict, functions)
 
 
@@ -143,7 +142,7 @@ def _print_part(sheet: Sheet, record: Weighing) -> None:
 def _print_names(sheet: Sheet, record: Weighing) -> None:
     for label, names in zip(SIDES, record.sides(), strict=True):
         for name in names:
-            sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+            sheet.title(label, name)
     _print_build(sheet, record)
     _print_part(sheet, record)
 
@@ -155,18 +154,14 @@ def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> No
     first, others = verdicts[0], verdicts[1:]
     notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
     reason = record.stop[0] if record.stop else None
-    if shows_benchmark_name(record):
-        benchmark_row(sheet, first.benchmark)
+    if sentences.has_benchmark_name(record):
+        sheet.title("benchmark", first.benchmark)
     _print_sides(sheet, record, first)
     _print_build(sheet, record)
     _print_part(sheet, record)
     sheet.blank()
-    sheet.row(
-        first.verdict,
-        emphasised(sentences.evidence(first, record.settings), first.verdict, first.change),
-        *sentences.explanation(first, record.settings, reason),
-        style=STYLES[first.verdict],
-    )
+    explanation = sentences.explanation(first, record.settings, reason)
+    print_verdict(sheet, first, sentences.evidence(first, record.settings), explanation)
     notes.show(sheet, notes_at_verdict)
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric, record.settings))

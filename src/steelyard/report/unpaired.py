@@ -10,9 +10,8 @@ from rich.text import Text
 from steelyard.report import figures, notes, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.report.verdicts import STYLES, print_verdict
 from steelyard.stats.unpaired import FEWEST_LAUNCHES
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ def show(console: Console, report: UnpairedReport) -> None:
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
-            if shows_benchmark_name(report.baseline):
-                benchmark_row(sheet, verdict.benchmark)
+            if sentences.has_benchmark_name(report.baseline):
+                sheet.title("benchmark", verdict.benchmark)
             _print_in_full(sheet, report, verdict, explained)
         else:
             _print_briefly(sheet, verdict)
@@ -57,8 +56,7 @@ def show_means(sheet: Sheet, means: list[str]) -> None:
 
 def _print_in_full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
     """Print one benchmark; the meaning of its metric is printed only once."""
-    line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
-    sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
+    print_verdict(sheet, verdict, evidence(verdict, report.alpha), explanation(verdict, report.margin))
     sheet.blank()
     if verdict.metric not in explained:
         sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
@@ -135,19 +133,22 @@ def markdown(report: UnpairedReport) -> str:
         heading = f"**{figures.tally(one.verdict for one in deciding)}**"
     names = [code(run.subjects[0].name) for run in (report.baseline, report.candidate)]
     titles = ["benchmark", "metric", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "A", "B"]
-    rows = [titles, [":--", ":--", ":--", "--:", "--:", "--:", "--:"], *map(_row, report.verdicts)]
     explanations = [
         f"{code(verdict.benchmark)}, {escape(verdict.metric)}: {escape('; '.join(explanation(verdict, report.margin)))}"
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
     means = map(escape, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
-    lines += [*table(rows), "", *items([*means, *explanations, *notes.markdown(notes.of_unpaired(report))])]
+    lines += [
+        *table(titles, map(_row, report.verdicts)),
+        "",
+        *items([*means, *explanations, *notes.markdown(notes.of_unpaired(report))]),
+    ]
     return document(lines)
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
     sides = (sentences.level(side, verdict.metric) for side in (verdict.baseline, verdict.candidate))
     change = figures.change(verdict.change)
-    bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
+    bounds = figures.interval(verdict.interval)
     return [code(verdict.benchmark), escape(verdict.metric), f"**{verdict.verdict}**", change, bounds, *sides]

@@ -156,7 +156,7 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
         ],
         rows=[_import_row(benchmark, level, room) for benchmark, level in described],
         whole=Detail(figures=_import_curves(described)),
-        notes=notes.of_foreign(record),
+        notes=notes.of_findings(record.findings),
         facts=[
             Facts(
                 HOW,

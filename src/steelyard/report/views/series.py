@@ -20,7 +20,6 @@ from steelyard.model.sides import SIDES
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
 from steelyard.report.lockstep import pair_values
-from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
 
@@ -104,8 +103,8 @@ def heading(sheet: Sheet, series: Series, *, first: bool) -> None:
         verdict.append(series.derived.verdict, STYLES[series.derived.verdict])
         if series.derived.change is not None:
             verdict.append(f" {sentences.estimate(series.derived)}")
-    benchmark_row(
-        sheet, series.benchmark, *([verdict] if verdict.plain else []), *([Text(unjudged)] if unjudged else [])
+    sheet.title(
+        "benchmark", series.benchmark, *([verdict] if verdict.plain else []), *([Text(unjudged)] if unjudged else [])
     )
 
 
