@@ -161,6 +161,36 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         },
         {"env -C ./a ./steelyard.test": "go", "env -C ./b/inner ./steelyard.test": "go"},
     ),
+    "go, without benchmarks": (
+        {
+            "go.mod": "module x\n",
+            "cmd/serve/main.go": "// Serve.\npackage main\n",
+            "cmd/serve/more.go": "package main\n",
+            "generate.go": "//go:build ignore\n\npackage main\n",
+            "examples/one/main.go": "package main\n",
+            "x.go": "package x\n",
+        },
+        {"./cmd/serve/steelyard.program": ""},
+    ),
+    "go, nothing but an example": (
+        {"go.mod": "module x\n", "examples/one/main.go": "package main\n"},
+        {"./examples/one/steelyard.program": ""},
+    ),
+    "meson": (
+        {
+            "meson.build": "project('x', 'c')\nbench = dependency('benchmark', required: true)\nsubdir('speed')\n",
+            "speed/meson.build": "executable('fast', 'f.cc', dependencies: [bench])\nexecutable('no', 'n.c')\n",
+        },
+        {"./build/speed/fast": "google-benchmark"},
+    ),
+    "configure, by Automake, beside the Makefile that it made": (
+        {
+            "configure.ac": "AC_INIT([x],[1])\n",
+            "Makefile.am": "bin_PROGRAMS = x$(EXEEXT)\n",
+            "Makefile": "all: y\ny: y.c\n",
+        },
+        {"./x": ""},
+    ),
     "pytest": (
         {"tests/test_a.py": "def test_a(benchmark):\n    pass\n", "tests/test_b.py": "def test_b():\n    pass\n"},
         {"python3 -m pytest tests/test_a.py": "pytest-benchmark"},
@@ -189,6 +219,18 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
             "tests/test_speed.py": f'TEXT = """\\\n{PYPERF}"""\n',
         },
         {"python3 benchmarks/bench_b.py": "pyperf", "python3 tools/speed.py": "pyperf"},
+    ),
+    "programs of Python": (
+        {
+            "pyproject.toml": '[project.scripts]\nlook-up = "look_up.main:run"\nother = "look_up.cli:main"\n'
+            '[tool.poetry.scripts]\nold = { reference = "x.sh", type = "file" }\n',
+            "src/look_up/__main__.py": "",
+            "Makefile": "lint:\n\truff check\n",
+        },
+        {
+            "python3 -m look_up": "",
+            "python3 -c 'import sys, look_up.cli; sys.exit(look_up.cli.main())'": "",
+        },
     ),
     "several of Python": (
         {
@@ -294,7 +336,11 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
 @pytest.mark.parametrize(
     ("files", "build", "says"),
     [
-        ({"Makefile": "all:\n\tcc -o w w.c\n"}, "make", "a Makefile, but no program or benchmark in it; put a command"),
+        (
+            {"Makefile": "all:\n\tcc -o w.o -c w.c\n"},
+            "make",
+            "a Makefile, but no program or benchmark in it; put a command",
+        ),
         (
             {"Makefile": ".PHONY: clean\nclean:\n\trm -rf build\n", "setup.py": "", "src/x.py": ""},
             None,
@@ -307,6 +353,16 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "@bench can; put a command",
         ),
         ({"go.mod": "module x\n"}, "go build ./...", "Go, but no program or benchmark in it; put a command"),
+        (
+            {"meson.build": "library('x', 'x.c')\n"},
+            "set -e\nmeson setup build --buildtype=release\nmeson compile -C build\n",
+            "Meson, but no program or benchmark in it; put a command",
+        ),
+        (
+            {"configure": "#!/bin/sh\n"},
+            "set -e\n./configure\nmake\n",
+            "a configure script, but no program or benchmark in it; put a command",
+        ),
         (
             {"package.json": '{"dependencies": {"a": "1"}, "scripts": {"build": "tsc"}}', "yarn.lock": ""},
             "set -e\nyarn install --frozen-lockfile\nnpm run build --if-present\n",

@@ -160,6 +160,17 @@ def test_one_tree_is_not_measured(scripted: ScriptedWorld) -> None:
     assert scripted("compare", "--resume", scripted.kept()[-1]).status == 2
 
 
+def test_who_changed_nothing_is_told_of_the_last_commit(scripted: ScriptedWorld, repo: Repo) -> None:
+    hint = "to weigh what the last commit changed: --base HEAD~1"
+    repo.git("checkout", "--quiet", "--", ".")
+    first = " ".join(scripted("compare", "--base", "HEAD", *BUILT, "./program").text.split())
+    assert "nothing had to be measured" in first
+    assert hint not in first  # nothing came before it
+    repo.commit("more", other="")
+    assert hint in scripted("compare", "--base", "HEAD", *BUILT, "./program").text
+    assert hint not in scripted("compare", "--base", "HEAD", "--candidate", "main", *BUILT, "./program").text
+
+
 @pytest.mark.usefixtures("repo")
 def test_a_harness_is_not_even_asked(scripted: ScriptedWorld) -> None:
     words = ("compare", "--base", "main", "--candidate", "HEAD", *BUILT, "./program", "--harness", "auto")

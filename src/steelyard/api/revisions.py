@@ -215,13 +215,21 @@ def findings_of(
     """Return the findings about the sides that the user should know before they are weighed."""
     from steelyard.design.revision_findings import identical_finding
     from steelyard.subjects.revisions.identity import are_identical, same_files
+    from steelyard.subjects.revisions.revision import WORK_TREE
 
     first_builds = [builds[0] for builds in sides]
     if are_identical(sides, subjects, settings):
         baseline, candidate = (build.revision.label for build in first_builds)
-        same = same_files(first_builds, subjects) or "build the same program, byte for byte but for the build's paths"
-        return [identical_finding(baseline, candidate, same), *_checkout_findings(sides)]
+        same = same_files(first_builds, subjects)
+        # Who has changed nothing yet would otherwise see the tool do nothing.
+        parent = _parent(repository) if same and first_builds[-1].revision.name == WORK_TREE else None
+        same = same or "build the same program, byte for byte but for the build's paths"
+        return [identical_finding(baseline, candidate, same, parent=parent), *_checkout_findings(sides)]
     return _findings_of_sides(repository, sides, subjects, settings, world)
+
+
+def _parent(repository: Repository) -> str | None:
+    return "HEAD~1" if repository.git.answer("rev-parse", "--quiet", "--verify", "HEAD~1^{commit}") else None
 
 
 def findings_of_one(

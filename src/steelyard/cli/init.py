@@ -39,9 +39,10 @@ class InitOptions(CommandOptions):
 def init(options: InitOptions, world: World) -> int:
     """Write steelyard.toml, which says what `steelyard compare` weighs here: from what is in this folder.
 
-    It knows criterion, Divan and steelyard-bench under Cargo, Google Benchmark and Catch2 under CMake, Go's
-    benchmarks, @bench, weigh, pytest-benchmark and pyperf in Python, JMH under Maven and Gradle, a
-    Makefile's programs, and those of a package.json.
+    It knows criterion, Divan and steelyard-bench under Cargo, Google Benchmark and Catch2 under CMake, the
+    former under Meson too, Go's benchmarks, @bench, weigh, pytest-benchmark and pyperf in Python, JMH under
+    Maven and Gradle; where there are none, the programs of Cargo, CMake, Meson, Go, a configure script,
+    pyproject.toml, a Makefile or a package.json.
     """
     from steelyard.model.project import schema
 

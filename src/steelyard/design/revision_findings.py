@@ -15,10 +15,15 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Repository
 
 
-def identical_finding(baseline: str, candidate: str, same: str) -> Finding:
-    """Return the finding that both sides are one program, as the clause `same` says: there is nothing to weigh."""
+def identical_finding(baseline: str, candidate: str, same: str, *, parent: str | None = None) -> Finding:
+    """Return the finding that both sides are one program, as the clause `same` says: there is nothing to weigh.
+
+    `parent` is a revision from which the candidate may differ.
+    """
     return Finding(
-        code=IDENTICAL, message=f"identical: {baseline} and {candidate} {same}, so that nothing had to be measured"
+        code=IDENTICAL,
+        message=f"identical: {baseline} and {candidate} {same}, so that nothing had to be measured",
+        remedy=f"to weigh what the last commit changed: --base {parent}" if parent else None,
     )
 
 

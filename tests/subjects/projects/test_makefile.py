@@ -56,6 +56,7 @@ def test_what_the_first_goal_needs_is_named_by_what_its_variables_say(tmp_path: 
     [
         ("prog: x.c\n\tcc -o prog x.c\nother: y.c\n\tcc -o other y.c\n", ["./prog", "./other"]),
         ("all:\n\tcc -o w w.c\nprog: x.o\n", ["./prog"]),
+        ("OUT = in/w\nall: made\nmade:\n\tcc -c -o w.o w.c; cc -o $(OUT) w.o\nother:\n\tcc -o other o.c\n", ["./in/w"]),
         ("bench-all: prog\n\t./prog 5\nprog: $(patsubst %.c,%.o,$(SOURCES))\n", ["./prog"]),
         ("speed: prog other\nprog other: x.c\n\tcc x.c -o $(@)\n", ["./prog", "./other"]),
         (".PHONY: prog run sub\nrun: prog\nprog: x.c\n\tcp x.c $@\nsub: x.c\n\t$(MAKE) -C $@\n", ["./prog"]),

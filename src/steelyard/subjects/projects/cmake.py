@@ -8,15 +8,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from steelyard.subjects.projects.cmake_lists import LISTS, Executable, Reading, read_folder, read_project, way_to
-from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
+from steelyard.subjects.projects.discovery import (
+    FoundProject,
+    FoundTarget,
+    files_named,
+    is_auxiliary,
+    relative,
+    text_of,
+)
 
 _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _GOOGLE = re.compile(r"\bbenchmark(?:::|_main\b|\b)")
 _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
-# Programs that are not what a project is for.
-_AUXILIARY = re.compile(r"test|fuzz|mock", re.IGNORECASE)
-_MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
 _BUILD_ALL = "cmake --build build --parallel"
 _BUILD_ONE = "cmake --build {built} --target {name} --parallel"
@@ -67,7 +71,7 @@ def _chosen_programs(reading: Reading, *, is_top: bool) -> list[tuple[Executable
         return [(program, harness) for program, harness in programs if harness]
     if not is_top:
         return []  # examples, and trials of how the project is used
-    main_programs = [pair for pair in programs if not _is_auxiliary(pair[0], reading.top)] or programs
+    main_programs = [pair for pair in programs if not _serves_others(pair[0], reading.top)] or programs
     return sorted(main_programs, key=lambda pair: pair[0].name != reading.name)
 
 
@@ -81,10 +85,8 @@ def _harnesses(program: Executable) -> Iterator[str | None]:
         yield "catch2"
 
 
-def _is_auxiliary(program: Executable, top: Path) -> bool:
-    """Return whether a program only serves to test the others."""
-    words = " ".join([program.name, program.lists.relative_to(top).as_posix(), *program.options])
-    return _AUXILIARY.search(words) is not None and _MEASURES.search(program.name) is None
+def _serves_others(program: Executable, top: Path) -> bool:
+    return is_auxiliary(program.name, program.lists.relative_to(top).as_posix(), *program.options)
 
 
 def _target(reading: Reading, program: Executable, harness: str | None, folder: Path) -> FoundTarget:

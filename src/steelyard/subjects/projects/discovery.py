@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from steelyard.subjects.responses import beginning_of
 _SKIPPED_FOLDERS = frozenset(
     "build target vendor third_party thirdparty external extern deps node_modules site-packages testdata dist".split()  # noqa: SIM905
 )
+# Programs that are not what a project is for, and those of them that measure it.
+_AUXILIARY = re.compile(r"test|fuzz|mock|example", re.IGNORECASE)
+_MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
 _DEEPEST = 4
 _MOST_FILES = 5_000
 
@@ -62,6 +66,11 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
                 return
             if name.endswith(endings):
                 yield here / name
+
+
+def is_auxiliary(name: str, *words: str) -> bool:
+    """Return whether a program only serves to test or to explain what a project is for, by all that is said of it."""
+    return _AUXILIARY.search(" ".join([name, *words])) is not None and _MEASURES.search(name) is None
 
 
 def text_of(path: Path) -> str:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
+from steelyard.subjects.projects.discovery import (
+    FoundProject,
+    FoundTarget,
+    files_named,
+    is_auxiliary,
+    relative,
+    text_of,
+)
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
+_GO_PROGRAM = re.compile(r"^package main\b", re.MULTILINE)
+# How a file is marked that no build shall take, such as one that generates code.
+_GO_LEFT_OUT = re.compile(r"^//(?:go:build|\s*\+build)\b.*\bignore\b", re.MULTILINE)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 # What makes a jar that starts by itself. Without it JMH runs on a class path of Maven's, often from a profile.
 _RUNNABLE_JAR = re.compile(r"maven-shade-plugin|jar-with-dependencies|spring-boot-maven-plugin|<mainClass>|uberjar")
@@ -24,14 +34,17 @@ _MAVEN = "mvn -q -B package -DskipTests -Dmaven.javadoc.skip"
 
 
 def go(folder: Path) -> FoundProject | None:
-    """Return the packages of a Go module or workspace that have benchmarks; None without a go.mod or go.work."""
+    """Return the packages of a Go module or workspace that have benchmarks, or else its programs; None without one."""
     if not any((folder / name).is_file() for name in ("go.mod", "go.work")):
         return None
     tests = [path for path in files_named(folder, "_test.go") if _GO_BENCHMARK.search(text_of(path))]
     packages = [*dict.fromkeys(path.parent for path in tests)]
+    if not packages:
+        programs = [*_go_programs(folder)]
+        return FoundProject("Go", None if programs else "go build ./...", programs)
     lines, targets = [], []
     for package in packages:
-        path_of_package, line = relative(package, folder), _go_build(package, folder)
+        path_of_package, line = relative(package, folder), _go_build(package, folder, "test -c", "steelyard.test")
         # Go refuses a package that an older revision does not have yet.
         lines.append(
             line
@@ -41,15 +54,29 @@ def go(folder: Path) -> FoundProject | None:
         enter = "" if package == folder else f"env -C {shlex.quote(path_of_package)} "
         name = folder.name if package == folder else package.relative_to(folder).as_posix()
         targets.append(FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go"))
-    return FoundProject("Go", "\n".join(lines) or "go build ./...", targets)
+    return FoundProject("Go", "\n".join(lines), targets)
 
 
-def _go_build(package: Path, folder: Path) -> str:
-    """Return the line that builds a package's benchmarks, in the folder of its module, as Go builds no other there."""
+def _go_programs(folder: Path) -> Iterator[FoundTarget]:
+    """Yield the programs of a module or workspace, without those that explain or test it if there are others."""
+    files = [path for path in files_named(folder, ".go") if not path.name.endswith("_test.go")]
+    packages = [*dict.fromkeys(path.parent for path in files if _is_go_program(text_of(path)))]
+    for package in [one for one in packages if not is_auxiliary(relative(one, folder))] or packages:
+        name = package.name or "program"
+        program = shlex.quote(f"{relative(package, folder)}/steelyard.program")
+        yield FoundTarget(name, program, build=_go_build(package, folder, "build", "steelyard.program"))
+
+
+def _is_go_program(source: str) -> bool:
+    return _GO_PROGRAM.search(source) is not None and _GO_LEFT_OUT.search(source) is None
+
+
+def _go_build(package: Path, folder: Path, command: str, output: str) -> str:
+    """Return the line that builds a package, in the folder of its module, as Go builds no other there."""
     folders = [package, *(candidate for candidate in package.parents if candidate.is_relative_to(folder))]
     module = next((candidate for candidate in folders if (candidate / "go.mod").is_file()), folder)
     path_of_package = relative(package, module)
-    line = f"go test -c -trimpath -o {shlex.quote(f'{path_of_package}/steelyard.test')} {shlex.quote(path_of_package)}"
+    line = f"go {command} -trimpath -o {shlex.quote(f'{path_of_package}/{output}')} {shlex.quote(path_of_package)}"
     return line if module == folder else f"(cd {shlex.quote(relative(module, folder))} && {line})"
 
 

@@ -6,9 +6,11 @@ import os
 import re
 import shlex
 import shutil
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, text_of
 
@@ -17,6 +19,8 @@ from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, fil
 _FIXTURE = r"^\s*(?:async )?def test\w*\([^)]*\b{}\b"
 _BENCH = (r"^\s*(?:import|from) steelyard\b", r"^\s*@(?:[\w.]+\.)?bench\b")
 _IMPORTED = re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE)
+_PROJECT_FILES = ("pyproject.toml", "setup.py")
+_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _PYPERF = (r"^\s*(?:import|from) pyperf\b", r"^[^#'\"\n]*\bRunner\(")
 
 
@@ -26,7 +30,7 @@ def python(folder: Path, search_path: str | None) -> list[FoundProject]:
     tests = [path for path in files if path.name.startswith(("test_", "bench"))]
     suites = [path for path in files if path.name.startswith("bench_")]
     scripts = [path for path in files if not path.name.startswith("test_")]
-    run = "python" if shutil.which("python", path=search_path) else "python3"
+    run = _interpreter(search_path)
 
     def target(name: str, paths: Sequence[Path], module: str, harness: str) -> FoundTarget:
         words = " ".join(shlex.quote(path.relative_to(folder).as_posix()) for path in paths)
@@ -44,14 +48,59 @@ def python(folder: Path, search_path: str | None) -> list[FoundProject]:
     if matching := _files_matching(scripts, *_PYPERF):
         named = zip(matching, _names(matching), strict=True)
         kinds.append(("pyperf", "pyperf", [target(name, [path], "", "pyperf") for path, name in named]))
-    comments = _comments([*dict.fromkeys(package for _, needed, _ in kinds for package in needed.split())])
+    packages = [*dict.fromkeys(package for _, needed, _ in kinds for package in needed.split())]
+    comments = _comments(" and ".join(packages), " ".join([".", *packages]))
     return [
         FoundProject(name_of_kind, None, targets, () if index else comments)
         for index, (name_of_kind, _, targets) in enumerate(kinds)
     ]
 
 
-def not_driven_in_python(folder: Path) -> str:
+def _interpreter(search_path: str | None) -> str:
+    return "python" if shutil.which("python", path=search_path) else "python3"
+
+
+def python_programs(folder: Path, search_path: str | None) -> FoundProject | None:
+    """Return the programs that a Python project declares in pyproject.toml; None if it is no such project."""
+    if not any((folder / name).is_file() for name in _PROJECT_FILES):
+        return None
+    python, sources = _interpreter(search_path), _sources(folder, [])
+    targets = [
+        FoundTarget(name, f"{python} {_words_for(name, reference, folder)}", environment=sources)
+        for name, reference in _declared_programs(folder)
+    ]
+    if not targets:
+        return FoundProject("Python", None, [], not_driven=_not_driven(folder))
+    return FoundProject("Python", None, targets, _comments("what they import", "."))
+
+
+def _declared_programs(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield (name, function) of each program, the function as `module:name`."""
+    try:
+        project = tomllib.loads(text_of(folder / "pyproject.toml"))
+    except (OSError, ValueError, RecursionError):
+        return
+    for path in (("project", "scripts"), ("tool", "poetry", "scripts")):
+        table: Any = project
+        for key in path:
+            table = table.get(key) if isinstance(table, dict) else None
+        for name, reference in table.items() if isinstance(table, dict) else ():
+            if isinstance(reference, str) and _FUNCTION.fullmatch(reference):
+                yield name, reference
+
+
+def _words_for(name: str, reference: str, folder: Path) -> str:
+    """Return what python is called with to run a program as its installed script does."""
+    module, function = reference.split(":")
+    package = module.split(".")[0]
+    can_run = any((folder / source / package / "__main__.py").is_file() for source in ("src", "."))
+    # A package of several programs can be at most one of them.
+    if can_run and package == name.replace("-", "_"):
+        return f"-m {package}"
+    return f"-c 'import sys, {module}; sys.exit({module}.{function}())'"
+
+
+def _not_driven(folder: Path) -> str:
     """Say why nothing of a Python project without targets is weighed."""
     driven = "pytest-benchmark, pyperf and @bench"
     if any(files_named(folder, "asv.conf.json")):
@@ -74,11 +123,11 @@ def _names(scripts: Sequence[Path]) -> Iterator[str]:
     yield from (path.stem if own[path.stem] == 1 else path.parent.name for path in scripts)
 
 
-def _comments(packages: Sequence[str]) -> Sequence[str]:
+def _comments(needed: str, installed: str) -> Sequence[str]:
     return (
         "Each revision's modules are imported from its own folder, by the python on PATH, which needs",
-        f"{' and '.join(packages)}. A package that has compiled parts, or other requirements in each revision, has to",
-        f"be built: for example by 'python3 -m venv .venv && .venv/bin/pip install . {' '.join(packages)}',",
+        f"{needed}. A package that has compiled parts, or other requirements in each revision, has to",
+        f"be built: for example by 'python3 -m venv .venv && .venv/bin/pip install {installed}',",
         "to weigh with .venv/bin/python.",
     )
 

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from steelyard.subjects.projects.autotools import autotools
 from steelyard.subjects.projects.cmake import cmake
 from steelyard.subjects.projects.discovery import FoundProject, FoundTarget
 from steelyard.subjects.projects.go_and_java import go, gradle, maven
 from steelyard.subjects.projects.javascript import javascript
 from steelyard.subjects.projects.makefile import make
-from steelyard.subjects.projects.python import not_driven_in_python, python
+from steelyard.subjects.projects.meson import meson
+from steelyard.subjects.projects.python import python, python_programs
 from steelyard.subjects.projects.rust import cargo
 
 _HEAD = """\
@@ -37,7 +39,6 @@ margin = "1%"               # the smallest change that matters; less is `same`
 # max-slower = ["5%"]
 """
 _WORK_COMMENT = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
-_PYTHON_PROJECT_FILES = ("pyproject.toml", "setup.py")
 # Begins a build of several lines, so that any failure ends it.
 _STOP_AT_FAILURE = "set -e\n"
 _NO_BUILD = """\
@@ -54,19 +55,19 @@ command = "./program input"
 
 def found_in(folder: Path, environment: Mapping[str, str]) -> list[FoundProject]:
     """Return what could be weighed in a folder: all benchmarks, or else the programs of the first way of building."""
-    pythons = python(folder, environment.get("PATH"))
-    kinds = [cargo(folder), cmake(folder), go(folder), *pythons, maven(folder), gradle(folder)]
-    projects = [project for project in kinds if project is not None]
+    search_path = environment.get("PATH")
+    built = [cargo(folder), cmake(folder), meson(folder), go(folder), *python(folder, search_path)]
+    projects = _found(*built, maven(folder), gradle(folder))
     with_harness = [project for project in projects if any(target.harness for target in project.targets)]
-    # A package.json is often there only for tools.
-    plain = [project for project in (make(folder), javascript(folder)) if project is not None]
-    plain.sort(key=lambda project: not project.targets)
-    if not any(project.targets for project in plain) and any(
-        (folder / name).is_file() for name in _PYTHON_PROJECT_FILES
-    ):
-        # A Makefile next to it is for the developers' chores, not a build.
-        plain = [FoundProject("Python", None, [], not_driven=not_driven_in_python(folder))]
-    return with_harness or [*projects, *plain][:1]
+    if with_harness:
+        return with_harness
+    # A package.json is often there only for tools, and a Makefile for the developers' chores.
+    programs = _found(autotools(folder), python_programs(folder, search_path), make(folder), javascript(folder))
+    return sorted([*projects, *programs], key=lambda project: not project.targets)[:1]
+
+
+def _found(*projects: FoundProject | None) -> list[FoundProject]:
+    return [project for project in projects if project is not None]
 
 
 def project_text(projects: Sequence[FoundProject]) -> str:
