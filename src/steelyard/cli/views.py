@@ -110,11 +110,10 @@ def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     """Do as `sorted_outcome` for an import."""
     from dataclasses import replace
 
-    from steelyard.report.order import BY_NAME, positions_by_name
+    from steelyard.report.order import BY_NAME
 
     if by is None:
         return record
     if by != BY_NAME:
         raise UsageError(f"--sort {by} sorts by verdicts, and an import has none: choose --sort name")
-    places = positions_by_name([benchmark.name for benchmark in record.benchmarks])
-    return replace(record, benchmarks=[record.benchmarks[place] for place in places])
+    return replace(record, benchmarks=sorted(record.benchmarks, key=lambda benchmark: benchmark.name))

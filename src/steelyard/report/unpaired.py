@@ -43,8 +43,13 @@ def show(console: Console, report: UnpairedReport) -> None:
         else:
             _print_briefly(sheet, verdict)
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
-    show_means(sheet, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
+    show_means(sheet, mean_sentences(report))
     notes.show(sheet, notes.of_unpaired(report))
+
+
+def mean_sentences(report: UnpairedReport) -> list[str]:
+    """Say what all benchmarks of a metric say together."""
+    return suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha))
 
 
 def show_means(sheet: Sheet, means: list[str]) -> None:
@@ -138,11 +143,10 @@ def markdown(report: UnpairedReport) -> str:
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    means = map(escape, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
     lines += [
         *table(titles, map(_row, report.verdicts)),
         "",
-        *items([*means, *explanations, *notes.markdown(notes.of_unpaired(report))]),
+        *items([*map(escape, mean_sentences(report)), *explanations, *notes.markdown(notes.of_unpaired(report))]),
     ]
     return document(lines)
 

@@ -12,7 +12,7 @@ from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.model.samples import concatenated
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import figures, foreign, notes, sentences, suite_mean, unpaired
+from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, units
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
@@ -34,7 +34,7 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         verdict=word,
         lines=[
             sentence(unpaired.WARNING),
-            *map(sentence, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha))),
+            *map(sentence, unpaired.mean_sentences(report)),
             *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics),
         ],
         caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {scales.legend()}",
