@@ -14,7 +14,7 @@ from steelyard.api.settings import current_folder
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import input_paths
-from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown, json_option
+from steelyard.cli.options import WHAT_IS_JUDGED, Markdown, file_option, json_option
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.cli.say import say
 from steelyard.cli.status import FAILED, status_of_gate
@@ -72,18 +72,10 @@ class GateOptions(CommandOptions):
     ] = False
     json: Annotated[Path | None, json_option("Write the answer as JSON; - is stdout.")] = None
     markdown: Markdown = None
-    junit: Annotated[
-        Path | None,
-        typer.Option("--junit", metavar="FILE", rich_help_panel=OUTPUT, help="Write JUnit's XML; - is stdout."),
-    ] = None
+    junit: Annotated[Path | None, file_option("Write JUnit's XML; - is stdout.", "--junit")] = None
     metrics: Annotated[
         Path | None,
-        typer.Option(
-            "--metrics",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Write OpenMetrics text, as GitLab's metrics reports read it; - is stdout.",
-        ),
+        file_option("Write OpenMetrics text, as GitLab's metrics reports read it; - is stdout.", "--metrics"),
     ] = None
     forge: ForgeOptions = ForgeOptions()
 

@@ -10,7 +10,7 @@ import typer
 
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import input_paths
-from steelyard.cli.options import OUTPUT, FileOptions, Markdown, json_option
+from steelyard.cli.options import FileOptions, Markdown, file_option, json_option
 from steelyard.cli.outputs import check_apart, check_files
 
 if TYPE_CHECKING:
@@ -43,10 +43,7 @@ class ImportOptions(CommandOptions):
     ] = None
     json: Annotated[Path | None, json_option("Keep them for show and diff (.gz compresses; - is stdout).")] = None
     markdown: Markdown = None
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", rich_help_panel=OUTPUT, help="Write every sample as CSV; - is stdout."),
-    ] = None
+    csv: Annotated[Path | None, file_option("Write every sample as CSV; - is stdout.", "--csv")] = None
 
 
 @command(
