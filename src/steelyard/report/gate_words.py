@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from steelyard.model.derived import Verdict
-from steelyard.model.gate import GateReport, Judged
+from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
@@ -127,6 +127,12 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
     if is_alone and _ended_by_another_margin(judged):
         reasons.append(_limit_advice([judged]))
     return "; ".join(reasons)
+
+
+def open_reasons(report: GateReport) -> Iterator[tuple[Judged, str]]:
+    """Return what is open and no problem already, the worst first, with why it is; a single one also with a way out."""
+    is_alone = len(report.undecided) == 1
+    return ((one, why_open(one, is_alone=is_alone)) for one in worst_first(report.undecided_with_data))
 
 
 def _bound(judged: Judged) -> str:
