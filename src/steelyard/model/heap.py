@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated
 
 from pydantic import Field
@@ -58,6 +59,10 @@ class Heap(Record):
 
     def by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
         """The launches of each side of each benchmark, by their indices."""
+        return self._by_place
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
         places: dict[tuple[int, int], list[HeapLaunch]] = {}
         for one in self.launches:
             places.setdefault((one.benchmark, one.side), []).append(one)

@@ -167,7 +167,7 @@ def _times(launches: Launches, position: int, metric: str) -> FloatArray:
 
 def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
     """Return a table of what a benchmark asks of the allocator; empty if that was not watched."""
-    rows = heap.cells(record, benchmark)
+    rows = heap.rows_of(record, benchmark)
     if not rows:
         return []
     sides = heap.SIDES if isinstance(record, Weighing) else ["a launch"]
