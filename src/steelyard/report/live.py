@@ -173,23 +173,20 @@ def _whole_seconds(seconds: float) -> str:
 
 def progress_text(progress: Progress, name: str, width: int) -> str:
     """Write the progress in at most `width` columns, leaving out the least important parts first."""
+    noun = progress.noun or "pair"
     if progress.is_first:
         # No name here: the launch may be of either side, and a progress names the candidate.
-        first_launch, limit_text, timeout_s = "the first launch runs", "for", progress.seconds_left
+        first_launch, limit_text = "the first launch runs", "for"
         if progress.lasted_s is not None:
-            noun_of_first = progress.noun or "pair"
-            first_launch, limit_text = (
-                f"the first {noun_of_first} has run for {_whole_seconds(progress.lasted_s)}",
-                "each launch for",
-            )
-        with_limit = (
-            first_launch if timeout_s is None else f"{first_launch}, {limit_text} {figures.seconds(timeout_s)} at most"
-        )
-        return with_limit if cell_len(with_limit) <= width else printable.shorten(first_launch, width)
+            first_launch = f"the first {noun} has run for {_whole_seconds(progress.lasted_s)}"
+            limit_text = "each launch for"
+        sentences = [[first_launch]]
+        if progress.seconds_left is not None:
+            sentences.insert(0, [f"{first_launch}, {limit_text} {figures.seconds(progress.seconds_left)} at most"])
+        return printable.first_that_fits(sentences, width)
     if progress.waited_s is not None:
         has_run = _has_run_text(progress.waited_s)
         return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
-    noun = progress.noun or "pair"
     done_of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
     done = f"{done_of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
     change = figures.change(progress.change) if progress.change is not None else ""
@@ -209,5 +206,4 @@ def progress_text(progress: Progress, name: str, width: int) -> str:
         (done_of_limit, change),
         (done_of_limit,),
     )
-    lines = ["  ".join(filter(None, parts)) for parts in choices]
-    return next((line for line in lines if cell_len(line) <= width), printable.shorten(done_of_limit, width))
+    return printable.first_that_fits(choices, width)
