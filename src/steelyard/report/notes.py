@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
 
-    Judged = Verdict | Summary | UnpairedVerdict
+    _Derived = Verdict | Summary | UnpairedVerdict
 
 _MOST_BENCHMARKS_NAMED = 3
 # A number with its unit, which changes with the number's size.
@@ -95,7 +95,7 @@ def of_two_foreign(report: ForeignReport) -> list[Note]:
     return _merged(general, findings, several=len(findings) > 1)
 
 
-def _with_cautions(derived: Sequence[Judged], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+def _with_cautions(derived: Sequence[_Derived], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
     """Return the findings for each benchmark and metric, last the metric's own caution, even if the record lacks it.
 
     One caution names all metrics that it applies to; none repeats what `general` already says.
@@ -115,7 +115,7 @@ def _with_cautions(derived: Sequence[Judged], general: Sequence[Finding]) -> lis
     return findings_of
 
 
-def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], Finding]:
+def _metric_prefixer(derived: Sequence[_Derived]) -> Callable[[_Derived, Finding], Finding]:
     """Return a function that puts the metrics' names before findings about values, if there are several metrics."""
     if len({judged.metric for judged in derived}) < 2:
         return lambda _, finding: finding
@@ -124,7 +124,7 @@ def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], F
         for finding in judged.findings:
             seen.setdefault((judged.benchmark, finding), []).append(judged.metric)
 
-    def prefixed(judged: Judged, finding: Finding) -> Finding:
+    def prefixed(judged: _Derived, finding: Finding) -> Finding:
         if finding.code not in OF_ITS_METRIC:
             return finding
         *others, last = dict.fromkeys(seen[judged.benchmark, finding])
@@ -134,7 +134,7 @@ def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], F
     return prefixed
 
 
-def _caution(derived: Judged) -> str | None:
+def _caution(derived: _Derived) -> str | None:
     return METRICS[derived.metric].caution if derived.metric in METRICS else None
 
 

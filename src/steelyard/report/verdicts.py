@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from steelyard.model.records import Weighing
     from steelyard.model.unpaired import UnpairedVerdict
 
-    Judged = Verdict | UnpairedVerdict | ForeignVerdict
+    AnyVerdict = Verdict | UnpairedVerdict | ForeignVerdict
 
 STYLES: dict[VerdictName, str] = {
     "slower": "bold red",
@@ -28,12 +28,12 @@ STYLES: dict[VerdictName, str] = {
 }
 
 
-def print_verdict(sheet: Sheet, verdict: Judged, evidence: str, explanation: Sequence[str]) -> None:
+def print_verdict(sheet: Sheet, verdict: AnyVerdict, evidence: str, explanation: Sequence[str]) -> None:
     """Print a verdict with its evidence, and what that leaves open."""
     sheet.row(verdict.verdict, emphasised(evidence, verdict), *explanation, style=STYLES[verdict.verdict])
 
 
-def emphasised(evidence: str, verdict: Judged) -> Text:
+def emphasised(evidence: str, verdict: AnyVerdict) -> Text:
     """Return evidence with the change that it begins with in the verdict's colour."""
     line = Text(evidence)
     if verdict.change is not None:
