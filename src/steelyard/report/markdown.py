@@ -150,12 +150,11 @@ def _summary_row(summary: Summary) -> list[str]:
     median, lowest, highest = (
         figures.quantity(value, summary.metric) for value in (summary.median, summary.lowest, summary.highest)
     )
-    ends = [figures.quantity(end, summary.metric) for end in summary.interval or ()]
     return [
         code(summary.benchmark),
         escape(summary.metric),
         ", ".join([median, *sentences.rates(summary)]),
-        f"[{', '.join(ends)}]" if ends else figures.NOT_KNOWN,
+        levels.interval(summary) or figures.NOT_KNOWN,
         levels.spread(summary),
         f"{lowest} to {highest}",
         f"{summary.launches:,}",

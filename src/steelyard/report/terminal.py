@@ -19,6 +19,7 @@ from steelyard.report import (
     figures,
     heap,
     layouts,
+    levels,
     notes,
     printable,
     sentences,
@@ -270,9 +271,8 @@ def _print_summary(sheet: Sheet, record: Run, summary: Summary, *, is_full: bool
     """
     metric = summary.metric
     level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
-    if summary.interval is not None:
-        low, high = (figures.quantity(end, metric) for end in summary.interval)
-        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence while it ran")
+    if interval := levels.interval(summary):
+        level.append(f" {interval} at {figures.confidence(record.settings.alpha)} confidence while it ran")
     sheet.blank()
     rates = ", ".join(sentences.rates(summary))
     sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if is_full else "dim")

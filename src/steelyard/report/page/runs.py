@@ -82,13 +82,12 @@ def _stopped_lines(record: Run, summaries: Sequence[Summary], *, running: bool) 
 
 def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
     metric, benchmark = summary.metric, record.benchmarks[summary.index]
-    ends = [figures.quantity(end, metric) for end in summary.interval or ()]
     quality = disturbances.quality(summary)
     cells = [
         Cell(elements.name(summary.benchmark), summary.benchmark),
         *([Cell(elements.breakable(metric), metric)] if metrics > 1 else []),
         Cell(figures.quantity(summary.median, metric), summary.median),
-        Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
+        Cell(levels.interval(summary), summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
         Cell(f"{summary.launches:,}", float(summary.launches)),
         # Counts do not depend on how quiet the machine was.
