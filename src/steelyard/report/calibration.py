@@ -152,7 +152,12 @@ def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[
     yield f"{_ns_text(low)} to {_ns_text(high)} ns"
     yield _own_weights(fit)
     for correlation in (fit.by_default, fit.by_calibrated, fit.by_own):
-        yield figures.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
+        yield correlation_text(correlation)
+
+
+def correlation_text(correlation: float | None) -> str:
+    """Write a correlation, if it is known."""
+    return figures.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
 
 
 def _time_range(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
@@ -297,11 +302,10 @@ def _grid(offset: float, label: str) -> list[str]:
 
 def _legend(position: int, fit: PatternFit, colour: str) -> list[str]:
     x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * position
-    correlation = figures.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
     return [
         _dot(x, y - 4, fit.pattern, colour, fit.pattern),
         _label(x + 12, y, fit.pattern),
-        _label(x + 12, y + 15, f"correlation {correlation}"),
+        _label(x + 12, y + 15, f"correlation {correlation_text(fit.by_calibrated)}"),
     ]
 
 

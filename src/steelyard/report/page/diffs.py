@@ -93,7 +93,8 @@ def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: bud
 def _values(run: Run, verdict: UnpairedVerdict) -> FloatArray:
     names = [benchmark.name for benchmark in run.benchmarks]
     position = names.index(verdict.benchmark) if verdict.benchmark in names else 0
-    values = run.launches.metric(verdict.metric)[run.launches.judged(position)]
+    launches = run.launches.by_benchmark(len(names))[position]
+    values = launches.metric(verdict.metric)[launches.judged(position)]
     return of_one_process(values[np.isfinite(values)], verdict.metric, run.settings.repeat)
 
 
