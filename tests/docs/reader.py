@@ -181,6 +181,7 @@ def _with_project(world: ScriptedWorld) -> None:
 
 _PREPARED: Mapping[str, Callable[[ScriptedWorld], None]] = {
     "README": _with_project,
+    "bisect": _with_project,
     "check": _with_project,
     "ci": _with_project,
     "counting": _imported,

@@ -79,7 +79,7 @@ def project_plan(
     `watch` is told about the builds. Raises UsageError, with the line in the file, for what cannot be weighed;
     NotBuiltError; InterruptedBeforeStart.
     """
-    options, recipe = _with_absolute_paths(_with_seed(options, world)), recipe_of(project, targets, options, world)
+    options, recipe = with_absolute_paths(_with_seed(options, world)), recipe_of(project, targets, options, world)
     with enter_folder(project.folder):  # errors that need no build come first
         for planned in _PlannedTarget.of_each(project, targets, options, world):
             planned.check(recipe.of_one(planned.target.name))
@@ -166,7 +166,7 @@ def sides_of(project: Project, recipe: Recipe, options: Options, watch: Watch, w
         yield Sides(baseline, candidate, recipe, findings)
 
 
-def _with_absolute_paths(options: Options) -> Options:
+def with_absolute_paths(options: Options) -> Options:
     """Return what is asked with absolute paths for the launches' files, as this process will change its folder."""
     launch = options.launch
     stdin, output = (path and Path.cwd() / path for path in (launch.stdin, launch.output))

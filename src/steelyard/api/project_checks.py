@@ -12,7 +12,7 @@ from steelyard.api.options import Options
 from steelyard.api.recipe import recipe_of
 from steelyard.api.revisions import built_side, findings_of_one
 from steelyard.api.settings import parameters_of, request_of, settings_of
-from steelyard.api.targets import AskedTarget
+from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
 from steelyard.design.folders import enter_folder
 from steelyard.design.request import Request
 from steelyard.design.suite.selection import Selection
@@ -32,27 +32,6 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import Side
 
-# How a target is launched; all other keys are about how two sides are weighed.
-_KEYS = frozenset(
-    {
-        "harness",
-        "benchmarks",
-        "tags",
-        "parameters",
-        "setup",
-        "prepare",
-        "conclude",
-        "cleanup",
-        "repeat",
-        "stdin",
-        "shell",
-        "ignore_failure",
-        "timeout",
-        "cpu",
-        "environment",
-        "inherit_environment",
-    }
-)
 _HOOKS = ("set_up", "prepare", "conclude", "cleanup")
 _SIDES = 2
 _ROLE = "checked"
@@ -172,7 +151,7 @@ class _CheckedTarget(AskedTarget):
 
     def _target_options(self) -> Options:
         """Return what is asked of its launches; of two commands around them, that of the side that is checked."""
-        options = self.options_with_file(self.options, _KEYS)
+        options = self.options_with_file(self.options, LAUNCH_KEYS)
         launch, is_baseline = options.launch, self.options.revisions.base is not None
         own: dict[str, Any] = {
             name: commands[:1] if is_baseline else commands[1:]

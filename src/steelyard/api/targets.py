@@ -19,6 +19,27 @@ from steelyard.model.patterns import fits, left_out_by
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 
+# How a target is launched; all other keys are about how two sides are weighed.
+LAUNCH_KEYS = frozenset(
+    {
+        "harness",
+        "benchmarks",
+        "tags",
+        "parameters",
+        "setup",
+        "prepare",
+        "conclude",
+        "cleanup",
+        "repeat",
+        "stdin",
+        "shell",
+        "ignore_failure",
+        "timeout",
+        "cpu",
+        "environment",
+        "inherit_environment",
+    }
+)
 # Settings for all targets that mean nothing for those with a harness.
 _KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Keys of a section that are no part of what is asked of a weighing.

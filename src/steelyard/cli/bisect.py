@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.counting import jobs_checked
 from steelyard.api.options import Revisions
-from steelyard.api.revisions import check_build
-from steelyard.api.settings import settings_of
 from steelyard.cli.command import Only, ReadBy, Without, command
-from steelyard.cli.inputs import warn_of_unread_input
+from steelyard.cli.inputs import project_instead_of_command, warn_of_unread_input
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
 from steelyard.cli.outputs import as_json, check_apart, check_writable, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
+from steelyard.cli.several import absolute, announce_commands
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
+from steelyard.design.folders import enter_folder
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from steelyard.design.bisection.weighing import SearchRequest
     from steelyard.design.world import World
     from steelyard.model.bisection import Commit, Sought, Step
-    from steelyard.model.settings import Settings
     from steelyard.report.live import LiveLine
-
-_DEFAULT_WEIGHING_S = 120.0
 
 
 class SearchingOptions(JudgingOptions):
@@ -62,8 +59,13 @@ class BisectOptions(MeasuringOptions):
     panel: ClassVar[str] = WHAT_IS_RUN
 
     command: Annotated[
-        str, typer.Argument(metavar="COMMAND", help="What is weighed, in quotes; it runs in the folder of each commit.")
-    ]
+        str | None,
+        typer.Argument(
+            metavar="[COMMAND]",
+            help="What is weighed, in quotes; it runs in the folder of each commit.  [default: a target of "
+            "steelyard.toml]",
+        ),
+    ] = None
     good: Annotated[
         str, typer.Option("--good", "--old", metavar="REV", help="A commit from before the change: still fast.")
     ]
@@ -78,12 +80,19 @@ class BisectOptions(MeasuringOptions):
         typer.Option(
             "--build",
             metavar="CMD",
-            help="Build a commit by this shell command, in a folder of its own; kept.  [default: nothing is built]",
+            help="Build a commit by this shell command, in a folder of its own; kept.  [default: nothing, or what "
+            "steelyard.toml says]",
         ),
     ] = None
     build_timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Longest time that a build may take."), ReadBy(seconds)
     ] = Revisions.build_timeout
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", metavar="PATTERN", help="Which target of the project's file to follow (steelyard docs config)."
+        ),
+    ] = None
     judging: Annotated[SearchingOptions, Without("family")] = SearchingOptions()
     weighing: Annotated[WeighingOptions, Only("pairing")] = WeighingOptions()
     suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
@@ -102,6 +111,8 @@ class BisectOptions(MeasuringOptions):
 def bisect(options: BisectOptions, world: World) -> int:
     """Find the commit that made a command slower, between a good one and a bad one; or faster.
 
+    Without a command it follows a target of the project's file, steelyard.toml (see steelyard init).
+
     Each step weighs a commit in the middle against both ends of what is left. What cannot be told stays a range of
     commits: the chance that a wrong one is named is at most --alpha (steelyard docs bisect).
 
@@ -114,18 +125,14 @@ def bisect(options: BisectOptions, world: World) -> int:
     from steelyard.report.bisection import show_bisection
 
     check_writable(options.json, options.launch.output)
-    check_build(Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given))
-    if not options.command.strip():
-        raise UsageError("the command is empty: give the command to run, in quotes")
-    # Each commit's folder has its own copy, which is what runs; this file is the user's.
-    program = Path(options.command.split()[0])
-    check_apart((options.json, options.launch.output), filter(None, [options.launch.stdin, program]))
-    request = _request(options, world)
-    warn_of_unread_input(options.launch)
-    with watching(world) as line:
-        report = _SearchReport(line, request.sought)
-        record, error = bisect(request, SearchListener(line, report.report_start, report.report_step), world)
-    with writing_files(world, (options.json, partial(as_json, record))) as console:
+    path = absolute(options.json)
+    with ExitStack() as meanwhile:
+        request = _request(options, meanwhile, world)
+        warn_of_unread_input(options.launch)
+        with watching(world) as line:
+            report = _SearchReport(line, request.sought)
+            record, error = bisect(request, SearchListener(line, report.report_start, report.report_step), world)
+    with writing_files(world, (path, partial(as_json, record))) as console:
         show_bisection(console, record)
     if error is not None:
         raise error
@@ -158,35 +165,24 @@ class _SearchReport:
         say(sentence)
 
 
-def _request(options: BisectOptions, world: World) -> SearchRequest:
-    from steelyard.design.bisection.weighing import SearchRequest
-    from steelyard.design.suite.selection import Selection
+def _request(options: BisectOptions, meanwhile: ExitStack, world: World) -> SearchRequest:
+    """Return what is searched for; of a project, this process is `meanwhile` in its folder."""
+    from steelyard.api.searches import Ends, search_for_command, search_for_target
 
-    return SearchRequest(
-        options.command,
-        options.good,
-        options.bad,
-        options.build,
-        options.launch.shell,
-        _settings(options, world),
-        Selection(
-            only=options.suite.benchmark or [],
-            tags=options.suite.tag or [],
-            any_pairing=options.weighing.pairing is None,
-        ),
-        jobs_checked(options.counting.jobs),
-        build_timeout_s=options.build_timeout,
-        sought="faster" if options.faster else "slower",
-    )
-
-
-def _settings(options: BisectOptions, world: World) -> Settings:
-    launch = options.launch
-    for name in ("set_up", "prepare", "conclude", "cleanup"):
-        if len(getattr(launch, name) or []) > 1:
-            raise UsageError(f"{launch.given[name]} was given twice: all commits have one command, so give it once")
-    settings = settings_of(options, world, commands=[options.command], judged=True)
-    update: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
-    if settings.longest_time_s is not None:
-        update["max_time_s"] = _DEFAULT_WEIGHING_S
-    return settings.model_copy(update=update)
+    ends = Ends(options.good, options.bad, "faster" if options.faster else "slower")
+    build = Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given)
+    asked, written = replace(options, revisions=build), (options.json, options.launch.output)
+    if options.command is None:
+        project = project_instead_of_command("bisect", "bisect --good REV './program'")
+        check_apart(written, [project.folder / project.file.name, *filter(None, [options.launch.stdin])])
+        request, targets = search_for_target(project, options.target or [], ends, asked, world)
+        announce_commands(project, targets, is_built_so=options.build is None)
+        meanwhile.enter_context(enter_folder(project.folder))
+        return request
+    if options.target:
+        raise UsageError("--target chooses from those of a project's file: leave it out, or the command")
+    if not options.command.strip():
+        raise UsageError("the command is empty: give the command to run, in quotes")
+    # Each commit's folder has its own copy, which is what runs; this file is the user's.
+    check_apart(written, filter(None, [options.launch.stdin, Path(options.command.split()[0])]))
+    return search_for_command(options.command, ends, asked, world)

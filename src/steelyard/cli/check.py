@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.checks import check_limit, target_of
 from steelyard.api.revisions import subject_of_revision
-from steelyard.api.settings import current_folder, settings_of
+from steelyard.api.settings import settings_of
 from steelyard.cli.check_options import CheckOptions
 from steelyard.cli.check_outcome import say_findings, show_record, status_of
 from steelyard.cli.command import command
+from steelyard.cli.inputs import project_instead_of_command
 from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error
 from steelyard.model.errors import UsageError
 
@@ -64,17 +65,9 @@ def check(options: CheckOptions, world: World) -> int:
 
 def _project(options: CheckOptions) -> Project:
     """Return the project whose targets are checked."""
-    from steelyard.model.project_file import load_project
-
     if options.protocol:
         raise UsageError("--protocol is about one program: steelyard check --protocol './program'")
-    project = load_project(Path(current_folder()))
-    if project is None:
-        raise UsageError(
-            "check needs a command, in quotes: steelyard check './program'; or a project's file, which steelyard init "
-            "writes"
-        )
-    return project
+    return project_instead_of_command("check", "check './program'")
 
 
 def _check_revision(command: str, options: CheckOptions, world: World) -> int:

@@ -15,6 +15,7 @@ from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.api.options import Launching
+    from steelyard.model.project_file import Project
 
 STANDARD_STREAM = Path("-")
 _STDIN_PATH = Path("/dev/stdin")
@@ -26,6 +27,19 @@ def input_paths(*paths: Path) -> list[Path]:
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two files would be read from standard input: give one of them by its name")
     return [_STDIN_PATH if path == STANDARD_STREAM else path for path in paths]
+
+
+def project_instead_of_command(name: str, example: str) -> Project:
+    """Return the project here, for a subcommand that was given no command; raise UsageError if there is none."""
+    from steelyard.api.settings import current_folder
+    from steelyard.model.project_file import load_project
+
+    project = load_project(Path(current_folder()))
+    if project is None:
+        raise UsageError(
+            f"{name} needs a command, in quotes: steelyard {example}; or a project's file, which steelyard init writes"
+        )
+    return project
 
 
 def warn_of_unread_input(launch: Launching) -> None:

@@ -21,7 +21,6 @@ from steelyard.model.kept import Finding
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.git import Repository, repository_of
 from steelyard.subjects.revisions.line import commits_between, merged_lines
-from steelyard.subjects.revisions.recipe import Recipe
 from steelyard.subjects.revisions.sides import check_relative
 
 
@@ -41,7 +40,7 @@ def bisect(request: SearchRequest, telling: SearchListener, world: World) -> tup
             left_out = list(_uncommitted_findings(repository, line[-1]))
             builds = Builds(
                 repository,
-                Recipe(request.build, timeout_s=request.build_timeout_s),
+                request.recipe,
                 Cache.of_user(world.environment),
                 telling.progress,
                 world.environment,

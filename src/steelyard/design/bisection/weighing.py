@@ -24,9 +24,10 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures
 from steelyard.stats import bisection as rules
+from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.identity import is_identical
-from steelyard.subjects.revisions.recipe import USUAL_TIMEOUT_S
-from steelyard.subjects.revisions.sides import side_of, subjects_of
+from steelyard.subjects.revisions.recipe import Recipe
+from steelyard.subjects.revisions.sides import Side, side_of, subjects_of
 from steelyard.subjects.suite import benchmarks_of
 
 # The seed of each weighing is drawn from the overall one: orders must not be the same every time.
@@ -41,13 +42,22 @@ class SearchRequest:
     command: str
     good: str
     bad: str
-    build: str | None
+    recipe: Recipe
     shell: bool
     settings: Settings
     selection: Selection = field(default_factory=Selection)
     jobs: int | None = None
-    build_timeout_s: float = USUAL_TIMEOUT_S
     sought: Sought = "slower"
+    target: str | None = None
+    """The name of the target of a project's file that is followed."""
+
+    @property
+    def build(self) -> str | None:
+        """The shell commands that build a commit; None if nothing is built."""
+        return (
+            "\n".join(filter(None, [self.recipe.written, *map(self.recipe.written_for, self.recipe.targets or ())]))
+            or None
+        )
 
 
 @dataclass(frozen=True)
@@ -123,14 +133,22 @@ class CommitScales:
             raise Interrupted from None
 
     def _subjects(self, commits: Sequence[Commit]) -> list[Subject]:
-        """Return the command as a subject, in the folder of each commit."""
-        builds = self.builds.of(commits)
+        """Return the command as a subject, in the folder of each commit; raises as `weigh`."""
         return subjects_of(
-            [side_of([build], commit.short) for build, commit in zip(builds, commits, strict=True)],
+            [self._side(build, commit) for build, commit in zip(self.builds.of(commits), commits, strict=True)],
             self.request.command,
             shell=self.request.shell,
             search_path=self.world.environment.get("PATH"),
         )
+
+    def _side(self, build: Built, commit: Commit) -> Side:
+        """Return where the command of a commit runs; raises NotBuiltError if the target's own build failed."""
+        side = side_of([build], commit.short)
+        if self.request.target is not None:
+            side = side.of_target(self.request.target)
+        if side.error is not None:
+            raise side.error
+        return side
 
 
 def _to_weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Weighed:

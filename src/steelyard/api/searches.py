@@ -1,0 +1,135 @@
+"""What a bisection follows: a command, or one target of a project's file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from steelyard.api.counting import jobs_checked
+from steelyard.api.options import Options
+from steelyard.api.project import chosen_targets, with_absolute_paths
+from steelyard.api.recipe import recipe_of
+from steelyard.api.revisions import check_build
+from steelyard.api.settings import settings_of
+from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
+from steelyard.design.bisection.weighing import SearchRequest
+from steelyard.design.findings import some_names
+from steelyard.design.folders import enter_folder
+from steelyard.design.suite.selection import Selection
+from steelyard.model.bisection import Sought
+from steelyard.model.errors import UsageError
+from steelyard.model.patterns import left_out_by, setting_for
+from steelyard.subjects.command import LAYOUT_PLACE
+from steelyard.subjects.revisions.recipe import Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from steelyard.design.world import World
+    from steelyard.model.project import Target
+    from steelyard.model.project_file import Project
+    from steelyard.model.settings import Settings
+
+_DEFAULT_WEIGHING_S = 120.0
+# How a target is judged, beside how it is launched: the file's times are for weighing all targets once.
+_KEYS = LAUNCH_KEYS | {"metrics", "pairing", "own_addresses", "own_starts"}
+_HOOKS = {"set_up": "--setup", "prepare": "--prepare", "conclude": "--conclude", "cleanup": "--cleanup"}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The commits between which is searched, and for what."""
+
+    good: str
+    bad: str
+    sought: Sought
+
+
+def search_for_command(command: str, ends: Ends, options: Options, world: World) -> SearchRequest:
+    """Return the search for what changed a command; raises UsageError for what cannot be weighed."""
+    wanted = options.revisions
+    check_build(wanted)
+    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
+    return _request(command, ends, recipe, options, _settings(command, options, world))
+
+
+def search_for_target(
+    project: Project, patterns: Sequence[str], ends: Ends, options: Options, world: World
+) -> tuple[SearchRequest, Mapping[int, Target]]:
+    """Return the search for what changed the one target that fits, and that target, by its place in the file.
+
+    Raises UsageError, with the line in the file, for what cannot be weighed, and for several targets.
+    """
+    targets, _ = chosen_targets(project, patterns, options)
+    if len(targets) > 1:
+        names = some_names([target.name for target in targets.values()])
+        raise UsageError(f"bisect follows one target, and {project.file} has several ({names}): choose with --target")
+    recipe = recipe_of(project, targets, options, world)
+    (asked,) = _FollowedTarget.of_each(project, targets, with_absolute_paths(options), world)
+    with enter_folder(project.folder):
+        return asked.search(ends, replace(recipe, layout=1) if recipe.has_layouts else recipe), targets
+
+
+class _FollowedTarget(AskedTarget):
+    """The target that a bisection follows."""
+
+    def search(self, ends: Ends, recipe: Recipe) -> SearchRequest:
+        """Return the search for what changed it; raises UsageError with the line in the file."""
+        target = self.target
+        try:
+            if target.parameters:
+                raise UsageError(
+                    f"{target.name} has parameters, and bisect follows one command: give it with the values of your "
+                    "choice, in quotes"
+                )
+            options = self.options_with_file(self.options, _KEYS)
+            # One build stands for all layouts.
+            command = target.command.replace(LAYOUT_PLACE, "1") if self.project.build.layouts else target.command
+            settings = _settings(command, options, self.world_without_secrets())
+            settings = settings.model_copy(
+                update={"directory": str(self.project.folder), "margin": self._margin(options, settings)}
+            )
+        except UsageError as error:
+            raise self.located_error(error) from error
+        return replace(_request(command, ends, recipe, options, settings), target=target.name)
+
+    def _margin(self, options: Options, settings: Settings) -> float:
+        """Return the margin of the benchmark that is followed, as far as its name is known before it is listed."""
+        if self.options.judging.is_given("margin"):
+            return settings.margin
+        compare, target = self.project.compare, self.target
+        patterns = [one for one in options.suite.benchmark or [] if left_out_by(one) is None]
+        names = [target.name] if target.harness is None else patterns[:1] if len(patterns) == 1 else []
+        margin = settings.margin if compare.margin is None else compare.margin
+        of_names = setting_for(compare.margins, names, settings.metrics[0], margin)
+        return of_names if target.margin is None else target.margin
+
+
+def _request(command: str, ends: Ends, recipe: Recipe, options: Options, settings: Settings) -> SearchRequest:
+    selection = Selection(
+        only=options.suite.benchmark or [],
+        tags=options.suite.tag or [],
+        any_pairing=options.weighing.pairing is None,
+    )
+    return SearchRequest(
+        command,
+        ends.good,
+        ends.bad,
+        recipe,
+        options.launch.shell,
+        settings,
+        selection,
+        jobs_checked(options.counting.jobs),
+        ends.sought,
+    )
+
+
+def _settings(command: str, options: Options, world: World) -> Settings:
+    for name, option in _HOOKS.items():
+        if len(getattr(options.launch, name) or []) > 1:
+            raise UsageError(f"{option} was given twice: all commits have one command, so give it once")
+    settings = settings_of(options, world, commands=[command], judged=True)
+    update: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
+    if settings.longest_time_s is not None:
+        update["max_time_s"] = _DEFAULT_WEIGHING_S
+    return settings.model_copy(update=update)
