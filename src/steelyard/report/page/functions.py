@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from steelyard.model.derived import Verdict
 from steelyard.model.records import Run, Weighing
@@ -29,7 +29,11 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
     changes = {(row.name, row.object): row.change for row in attribute(*counts.sides)} if has_baseline else {}
     # A function may have counted less with twice the loops; it has no width.
     ordered = sorted((function for function in functions if function.own > 0), key=lambda one: -one.own)
-    shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
+
+    def told(size: int) -> str:
+        return f"{size:,} {unit}, {figures.percent(size / total)}"
+
+    shares = _by_file(ordered[:most], ordered[most:], changes, told)
     largest_function = ordered[0]
     covered = f", of {counts.iterations} together" if counts.iterations else ""
     text = f"{total:,} {unit} in all{covered}. "
@@ -44,29 +48,23 @@ def _by_file(
     largest: Sequence[Function],
     others: Sequence[Function],
     changes: dict[tuple[str, str], int],
-    total: int,
-    unit: str,
+    told: Callable[[int], str],
 ) -> list[svg.Share]:
     files: dict[str, list[Function]] = {}
     for function in largest:
         files.setdefault(_file(function), []).append(function)
     shares = []
     for file, members in files.items():
-        parts = [
-            _share(function, changes.get((function.name, function.object), 0), total, unit) for function in members
-        ]
+        parts = [_share(one, changes.get((one.name, one.object), 0), told(one.own)) for one in members]
         size = sum(function.own for function in members)
-        shares.append(svg.Share(file, size, f"{size:,} {unit}, {figures.percent(size / total)}", parts=parts))
+        shares.append(svg.Share(file, size, told(size), parts=parts))
     if others_count := sum(function.own for function in others):
         label = figures.count(len(others), "other function")
-        shares.append(
-            svg.Share(label, others_count, f"{others_count:,} {unit}, {figures.percent(others_count / total)}")
-        )
+        shares.append(svg.Share(label, others_count, told(others_count)))
     return sorted(shares, key=lambda share: -share.size)
 
 
-def _share(function: Function, change: int, total: int, unit: str) -> svg.Share:
-    text = f"{function.own:,} {unit}, {figures.percent(function.own / total)}"
+def _share(function: Function, change: int, text: str) -> svg.Share:
     if not change:
         return svg.Share(function.name, function.own, text)
     sign, css_class = ("+ ", "more") if change > 0 else ("- ", "less")
