@@ -133,12 +133,16 @@ def size(amount: float) -> str:
 
 def quantity(value: float, metric: str) -> str:
     """Write a value of a metric in the metric's unit."""
-    unit: Unit = METRICS[metric].unit if metric in METRICS else "count"
+    return amount(value, METRICS[metric].unit if metric in METRICS else "count")
+
+
+def amount(value: float, kind: Unit) -> str:
+    """Write a value of a kind of quantity, as records hold it: in ns, in bytes or as a number."""
     if not math.isfinite(value):
         return NOT_KNOWN
-    if unit == "ns":
+    if kind == "ns":
         return duration(value)
-    if unit == "bytes":
+    if kind == "bytes":
         return size(value)
     if (chosen := _in_chosen_unit(value, "count")) is not None:
         return chosen

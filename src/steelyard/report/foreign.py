@@ -34,7 +34,7 @@ def value_text(amount: float, unit: str) -> str:
         return figures.duration(amount * ns) + per_operation
     if unit_name == "B":
         return figures.size(amount) + per_operation
-    return f"{figures.quantity(amount, '')} {unit}"
+    return f"{figures.amount(amount, 'count')} {unit}"
 
 
 def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
