@@ -217,8 +217,7 @@ def _failing_condition(report: GateReport) -> str:
 
 def _method(weighing: Weighing) -> str:
     settings = weighing.settings
-    margins = sentences.margins(weighing) or figures.threshold(settings.margin)
-    judging_text = f"alpha {settings.alpha:g} ({settings.family}), margin {margins}"
+    judging_text = f"alpha {settings.alpha:g} ({settings.family}), margin {sentences.all_margins(weighing)}"
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):
         return f"counted under Valgrind; {judging_text}; {metrics}"

@@ -85,7 +85,7 @@ def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> 
     ]
     column_widths = [
         max(map(cell_len, (column_title, *column))) + 2
-        for column_title, *column in zip(titles, *_plain_cells(cells), strict=True)
+        for column_title, *column in zip(titles, *([cell.plain for cell in row] for row in cells), strict=True)
     ]
     names = sheet.names([verdict.benchmark for verdict in verdicts], sheet.width)
     longest = max(map(cell_len, (_NAME_TITLE, *names)))
@@ -99,10 +99,6 @@ def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> 
     for verdict, name, row in zip(verdicts, names, cells, strict=True):
         _print_in_list(sheet, name, verdict, row)
     return titles[:_WITH_MEDIANS]
-
-
-def _plain_cells(cells: Sequence[Sequence[Text]]) -> list[list[str]]:
-    return [[cell.plain for cell in row] for row in cells]
 
 
 def _print_grid(sheet: Sheet, title_texts: list[str], cells: list[list[Text]], names: list[str], room: int) -> None:

@@ -31,6 +31,11 @@ _SAMPLE_METRICS = {
 _BY_STILL_CLOCK = "elapsed time, as the harness tells it by a clock that stands still while it waits for a processor"
 
 
+def capitalised(text: str) -> str:
+    """Return a text with a capital at its beginning, and the rest as it is."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def has_no_alarm(verdict: Verdict) -> bool:
     """Return whether this is a control's verdict without an alarm; reports then say nothing else about it."""
     return verdict.control and verdict.verdict in ("same", "undecided")
@@ -220,6 +225,11 @@ def margins(record: Weighing | Run) -> str | None:
         return None
     margin_texts = [f"{figures.threshold(settings.margins[key])} for {key}" for key in matching]
     return "; ".join([*margin_texts, f"else {figures.threshold(settings.margin)}"])
+
+
+def all_margins(record: Weighing | Run) -> str:
+    """Say which margin applies, or which ones."""
+    return margins(record) or figures.threshold(record.settings.margin)
 
 
 def within_margin(margin: float) -> str:

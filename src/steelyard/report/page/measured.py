@@ -60,7 +60,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     texts: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
         ("took", _duration_text(record)),
-        ("margin", _margins(record)),
+        ("margin", sentences.all_margins(record)),
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driver_text(settings)),
         ("pairing", _pairing_text(record) if isinstance(record, Weighing) else None),
@@ -124,10 +124,6 @@ def _subject(subject: Subject) -> Content:
     if subject.name == subject.command:
         return command
     return elements.joined([elements.name(subject.name), ": ", command])
-
-
-def _margins(record: Weighing | Run) -> str:
-    return sentences.margins(record) or figures.threshold(record.settings.margin)
 
 
 def _counted_by(record: Weighing | Run) -> str | None:

@@ -66,8 +66,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
 
 def _headline(record: Run, summaries: Sequence[Summary]) -> str:
     if not summaries:
-        failure = sentences.failed(record.stop) or "no launch was measured to its end"
-        return f"{failure[:1].upper()}{failure[1:]}"
+        return sentences.capitalised(sentences.failed(record.stop) or "no launch was measured to its end")
     if len(record.benchmarks) > 1:
         return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
     return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"

@@ -76,8 +76,7 @@ def _headline(record: Weighing, deciding: Sequence[Verdict], *, running: bool) -
     if record.new_suite is not None:
         return "", "Nothing is compared yet"  # a note says why
     if not deciding:
-        reason = sentences.RUNNING if running else sentences.without_verdict(record.stop)
-        return "", f"{reason[:1].upper()}{reason[1:]}"
+        return "", sentences.capitalised(sentences.RUNNING if running else sentences.without_verdict(record.stop))
     return judged.headline(deciding, len(record.members))
 
 
