@@ -106,35 +106,32 @@ def diff(options: DiffOptions, world: World) -> int:
 def _diff_files(options: DiffOptions, world: World) -> int:
     from steelyard.model.files import load_any
 
-    margin = relative_margin(options.margin)
-    alpha_checked(options.alpha)
-    metrics = metric_names(options.metric) if options.metric else None
+    terms = _terms(options)
     outputs = (options.json, options.markdown, options.html)
     check_writable(*outputs)
     paths = input_paths(*kept_paths(world, options.baseline, options.candidate))
     check_apart(outputs, paths)
     records = [load_any(path) for path in paths]
     names = (options.baseline, options.candidate)
-    return _show_difference(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
+    return _show_difference(difference(records[0], records[1], names, terms), options, world)
 
 
 def diff_runs(
-    runs: tuple[Run, Run], metrics: list[str], options: DiffOptions, margin: float, world: World, *, beside_data: bool
+    runs: tuple[Run, Run], metrics: list[str], options: DiffOptions, world: World, *, beside_data: bool
 ) -> int:
     """Compare two runs in these metrics, print the result, and return the verdict's exit status.
 
     The result goes to stderr if stdout has data (`beside_data`).
     """
-    return _show_difference(
-        difference_of_runs(*runs, _terms(options, margin, metrics)), options, world, beside_data=beside_data
-    )
+    terms = _terms(options, metrics)
+    return _show_difference(difference_of_runs(*runs, terms), options, world, beside_data=beside_data)
 
 
-def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Terms:
+def _terms(options: DiffOptions, metrics: list[str] | None = None) -> Terms:
     return Terms(
-        margin=margin,
-        alpha=options.alpha,
-        metrics=metrics,
+        margin=relative_margin(options.margin),
+        alpha=alpha_checked(options.alpha),
+        metrics=metric_names(options.metric) if options.metric else metrics,
         force=options.force,
         same_conditions=options.same_conditions,
     )

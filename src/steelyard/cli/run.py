@@ -220,7 +220,6 @@ def _load_baseline(name: str, options: RunOptions, world: World) -> Run:
 def _compare_with_baseline(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
     """Compare with a kept run, as `diff` does, in the metrics measured now; return the verdict's exit status."""
     from steelyard.cli.diff import DiffOptions, diff_runs
-    from steelyard.model.values import relative_margin
 
     diff_options = DiffOptions(
         baseline=Path(options.baseline or ""),
@@ -229,7 +228,5 @@ def _compare_with_baseline(baseline: Run, candidate: Run, options: RunOptions, w
         functions=options.functions,
         strict=options.strict,
     )
-    margin, beside_data = relative_margin(diff_options.margin), is_printed(*options.files.paths())
-    return diff_runs(
-        (baseline, candidate), candidate.settings.metrics, diff_options, margin, world, beside_data=beside_data
-    )
+    runs, beside_data = (baseline, candidate), is_printed(*options.files.paths())
+    return diff_runs(runs, candidate.settings.metrics, diff_options, world, beside_data=beside_data)

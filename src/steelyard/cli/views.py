@@ -78,9 +78,9 @@ class ViewOptions(CommandOptions):
 
     def views(self) -> list[str]:
         """Return the names of the requested views, in the order in which they are shown."""
-        from steelyard.report.views import HIST, PAIRS, RUNS
+        from steelyard.report.views import VIEWS
 
-        return [name for name, is_wanted in ((HIST, self.hist), (PAIRS, self.pairs), (RUNS, self.runs)) if is_wanted]
+        return [view for view in VIEWS if getattr(self, view.removeprefix("--"))]
 
     def check(self) -> None:
         """Raise UsageError for what no record could show."""
