@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from steelyard.model.records import StopReason, Weighing
     from steelyard.model.settings import Settings
 
+NO_PAIR = "no pair was measured to its end"
 _WHY_UNDECIDED: dict[StopReason, str] = {
     "time": "time ran out",
     "pairs": "the limit on pairs was reached",
@@ -142,7 +143,7 @@ def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason 
     if is_counted(verdict.metric):
         return _what_would_decide_counts(verdict)
     if verdict.change is None:
-        return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else "no pair was measured to its end"
+        return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else NO_PAIR
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
         return _other_ways(verdict, settings)
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed

@@ -144,7 +144,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
         benchmark_name = [sheet.name(one, sheet.text_width) for one in _renamed_benchmark(record, report)]
         sheet.row(label, name, *benchmark_name, origin(record).removeprefix(f"{WARNING}: "))
-    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    shown = most_changed(report.verdicts)
     for verdict in shown:
         sheet.blank()
         sheet.title("benchmark", verdict.benchmark)

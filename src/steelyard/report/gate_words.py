@@ -114,7 +114,7 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
     verdict, settings = judged.verdict, judged.weighing.settings
     if verdict.change is None:
         undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
-        return undefined[0] if undefined else "no pair was measured to its end"
+        return undefined[0] if undefined else budgets.NO_PAIR
     reasons = [finding.message for finding in verdict.findings if finding.code == CONTROL_ALARM]
     if (judged.limit or judged.accepted) and verdict.interval is not None and not reasons:
         bound = _bound(judged)
@@ -254,11 +254,10 @@ def means(report: GateReport) -> list[str]:
 
 def resolution(report: GateReport) -> str | None:
     """Say how small a change would have been found, over all benchmarks; None if no verdict tells."""
-    resolutions = sorted(one.resolution or 0.0 for one in _first_verdicts_with(report, "resolution"))
-    if not resolutions:
-        return None
-    if len(resolutions) == 1:
-        return f"a change of {figures.extent(resolutions[0])} would have been found 9 times out of 10"
+    verdicts = _first_verdicts_with(report, "resolution")
+    if len(verdicts) < 2:
+        return sentences.resolution(verdicts[0]) if verdicts else None
+    resolutions = sorted(one.resolution or 0.0 for one in verdicts)
     median = resolutions[(len(resolutions) - 1) // 2]
     return (
         f"of half the benchmarks a change of {figures.extent(median)} would have been found 9 times out of 10, of the "

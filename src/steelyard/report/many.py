@@ -32,7 +32,7 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
-        shown = most_changed(chosen, lambda verdict: verdict.change)
+        shown = most_changed(chosen)
         titles = _print_table(sheet, shown, figures.confidence(record.settings.alpha))
         if _THROUGHPUT not in titles:
             _print_throughputs(sheet, shown)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedVerdict
 
 NO_ALARM = "no alarm"
+NO_LAUNCH = "no launch was measured to its end"
 RUNNING = "it is being measured right now: this is what there is so far"
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
@@ -66,7 +67,7 @@ def failed(reasons: list[StopReason]) -> str | None:
 def without_verdict(reasons: list[StopReason]) -> str:
     """Say why there is no verdict at all."""
     failure = failed(reasons)
-    return f"{failure}, so there is no verdict" if failure else "no pair was measured to its end"
+    return f"{failure}, so there is no verdict" if failure else budgets.NO_PAIR
 
 
 def has_benchmark_name(record: Weighing | Run) -> bool:
@@ -121,47 +122,41 @@ def estimate(verdict: Verdict | UnpairedVerdict, limit: float | None = None) -> 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with its evidence: interval, confidence, pairs and seconds."""
-    if is_counted(verdict.metric):
-        return _counted_evidence(verdict)
-    effort = f"{figures.count(verdict.pairs, 'pair')} in {figures.seconds(verdict.seconds)}"
+    counted, change = is_counted(verdict.metric), figures.change(verdict.change)
+    seconds = figures.seconds(verdict.seconds)
+    number = f"{figures.count(verdict.pairs, 'count')} a side" if counted else figures.count(verdict.pairs, "pair")
+    effort = f"{number} in {seconds}"
     if verdict.change is None:
         return f"the change is not known, {effort}"
-    if not verdict.pairs:
-        seconds = figures.seconds(verdict.seconds)
-        return f"{figures.change(verdict.change)} in the warm-up alone, no pair was measured, {seconds}"
-    if verdict.interval is None and budgets.is_too_coarse(verdict):
-        return f"{figures.change(verdict.change)}, too coarse for an interval, {effort}"
+    if not verdict.pairs and not counted:
+        return f"{change} in the warm-up alone, no pair was measured, {seconds}"
     if verdict.interval is None:
-        return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
+        shortage = "too coarse for an interval" if budgets.is_too_coarse(verdict) else "too few for an interval yet"
+        return f"{change}, {shortage}, {effort}"
+    if counted:
+        return f"{f'{change} exactly' if verdict.stability == 'exact' else estimate(verdict)}, {effort}"
     # With enough digits to show whether an end lies just inside the margin.
     bounds = figures.interval(verdict.interval, budgets.margin_of(verdict, settings))
-    return f"{figures.change(verdict.change)} {bounds} at {figures.confidence(settings.alpha)} confidence, {effort}"
-
-
-def _counted_evidence(verdict: Verdict) -> str:
-    effort = f"{figures.count(verdict.pairs, 'count')} a side in {figures.seconds(verdict.seconds)}"
-    if verdict.change is None:
-        return f"the change is not known, {effort}"
-    if verdict.interval is None:
-        return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
-    if verdict.stability == "exact":
-        return f"{figures.change(verdict.change)} exactly, {effort}"
-    return f"{estimate(verdict)}, {effort}"
+    return f"{change} {bounds} at {figures.confidence(settings.alpha)} confidence, {effort}"
 
 
 def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and number of launches, as parts that can be aligned in columns."""
     if is_counted(metric_name):
-        repeats_text = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
-        if summary.launches < 2:
-            repeats_text = "not known whether it repeats"
-        return [figures.quantity(summary.median, metric_name), repeats_text, figures.count(summary.launches, "count")]
+        count = figures.count(summary.launches, "count")
+        return [figures.quantity(summary.median, metric_name), _repeats_text(summary), count]
     return [
         f"median {figures.quantity(summary.median, metric_name)}",
         *rates(summary),
         levels.variation_sentence(summary),
         figures.count(summary.launches, "launch"),
     ]
+
+
+def _repeats_text(counts: Side | Summary) -> str:
+    if counts.launches < 2:
+        return "not known whether it repeats"
+    return f"varies by {figures.percent(counts.spread)}" if counts.spread else "repeats exactly"
 
 
 def level(side: Side, metric_name: str) -> str:
@@ -179,8 +174,7 @@ def spread(summary: Summary) -> str:
     duration = figures.seconds(summary.seconds)
     span = f"{figures.quantity(summary.lowest, summary.metric)} to {figures.quantity(summary.highest, summary.metric)}"
     if is_counted(summary.metric):
-        repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
-        range_text = repeats if summary.spread == 0 else f"from {span}"
+        range_text = f"from {span}" if summary.spread else _repeats_text(summary)
         return f"{range_text}, {figures.count(summary.launches, 'count')} in {duration}"
     effort = f"{figures.count(summary.launches, 'launch')} in {duration}"
     if summary.launches == 1:
@@ -225,6 +219,11 @@ def margins(record: Weighing | Run) -> str | None:
         return None
     margin_texts = [f"{figures.threshold(settings.margins[key])} for {key}" for key in matching]
     return "; ".join([*margin_texts, f"else {figures.threshold(settings.margin)}"])
+
+
+def plan(settings: Settings) -> str:
+    """Say how to repeat what was drawn at random."""
+    return f"--seed {settings.seed} draws the same plan again"
 
 
 def all_margins(record: Weighing | Run) -> str:

@@ -43,7 +43,7 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     confidence = [_confidence(alpha, family)] if alpha else []
     sheet.row("in all", _tally(verdicts, results), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
-    shown = most_changed(changed, lambda verdict: verdict.change)
+    shown = most_changed(changed)
     for verdict in shown:
         change = emphasised(sentences.estimate(verdict), verdict)
         name = sheet.name(verdict.benchmark, sheet.text_width)

@@ -14,6 +14,7 @@ from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import SIDES
 from steelyard.report import (
+    budgets,
     counting,
     disturbances,
     figures,
@@ -51,7 +52,7 @@ def weighing(
         _print_unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow")
         return
     if not verdicts:
-        sheet.row("no result", "no pair was measured to its end", style="bold yellow")
+        sheet.row("no result", budgets.NO_PAIR, style="bold yellow")
         notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
         from steelyard.report import many
@@ -71,7 +72,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     sheet = Sheet(console)
     _print_stopped(sheet, record, running=running)
     if not summaries:
-        sheet.row("no result", "no launch was measured to its end", style="bold yellow")
+        sheet.row("no result", sentences.NO_LAUNCH, style="bold yellow")
         notes.show(sheet, notes.of_run(record, summaries))
         return
     sheet.title("subject", record.subjects[0].name)
@@ -104,7 +105,7 @@ def _print_counts(sheet: Sheet, record: Weighing, verdicts: list[Verdict], funct
         return
     sheet.blank()
     counting.show_method(sheet, record)
-    for verdict in most_changed(counting.changed_verdicts(verdicts), lambda verdict: verdict.change):
+    for verdict in most_changed(counting.changed_verdicts(verdicts)):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
             sheet.title("benchmark", verdict.benchmark)
@@ -112,7 +113,7 @@ def _print_counts(sheet: Sheet, record: Weighing, verdicts: list[Verdict], funct
 
 
 def _print_plan(sheet: Sheet, record: Weighing | Run) -> None:
-    sheet.row("plan", Text(f"--seed {record.settings.seed} draws the same plan again", "dim"))
+    sheet.row("plan", Text(sentences.plan(record.settings), "dim"))
 
 
 def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:

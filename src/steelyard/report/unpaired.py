@@ -32,7 +32,7 @@ def show(console: Console, report: UnpairedReport) -> None:
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
         sheet.row(label, name, f"measured {run.created}")
-    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    shown = most_changed(report.verdicts)
     explained: set[str] = set()
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:

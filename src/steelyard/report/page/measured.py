@@ -68,11 +68,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),
     ]
-    plan = (
-        [("plan", elements.sentence_markup(f"--seed {settings.seed} draws the same plan again"))]
-        if len(record.launches)
-        else []
-    )
+    plan = [("plan", elements.sentence_markup(sentences.plan(settings)))] if len(record.launches) else []
     commands: list[tuple[str, Content]] = [
         (_side_label(record, position), _subject(subject)) for position, subject in enumerate(record.subjects)
     ]

@@ -66,7 +66,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
 
 def _headline(record: Run, summaries: Sequence[Summary]) -> str:
     if not summaries:
-        return sentences.capitalised(sentences.failed(record.stop) or "no launch was measured to its end")
+        return sentences.capitalised(sentences.failed(record.stop) or sentences.NO_LAUNCH)
     if len(record.benchmarks) > 1:
         return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
     return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"
