@@ -136,6 +136,10 @@ class Benchmark(Record):
         """Its names: the one shown to people, and that in its harness."""
         return [self.name, *([self.entry] if self.entry else [])]
 
+    def subject_of(self, side: int) -> int:
+        """The index in `subjects` of a side."""
+        return self.candidate if side == 1 else self.baseline
+
     def loops_of(self, side: int) -> int | None:
         """Iterations a sample of a side; None where its harness chooses them."""
         return self.candidate_loops if side == 1 and self.candidate_loops else self.loops

@@ -10,7 +10,7 @@ from pathlib import Path
 from steelyard.design.counting.plan import CountedSide
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Target
-from steelyard.design.runner.targets import parameters_of, shown_name, subject_number, subject_of, work_of
+from steelyard.design.runner.targets import parameters_of, shown_name, subject_of, work_of
 from steelyard.measure.count.pins import environment
 from steelyard.measure.native import PRELOAD
 from steelyard.measure.preloading import is_foreign
@@ -56,7 +56,7 @@ class CountTargets:
             shown_name(record, side[0], subject.name),
             # One process, however many a timed launch has: counts need no length.
             replace(spec, env=env, repeat=1),
-            subject_number(record, *side),
+            record.benchmarks[side[0]].subject_of(side[1]),
             subject.program,
             harness,  # without its work: under Valgrind nobody reads the times of its samples
             ignore_failure=settings.ignore_failure,

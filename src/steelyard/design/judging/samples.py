@@ -7,7 +7,6 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.runner.targets import subject_number
 from steelyard.design.suite.loops import SHORTEST_TIMED_NS, are_far_apart, is_long
 from steelyard.model.kept import Finding
 from steelyard.model.metrics import PER_ITERATION
@@ -78,4 +77,4 @@ def _judged_pairs(record: Weighing | Run, benchmark: int, metric: str) -> npt.ND
 
 
 def _side_name(record: Weighing | Run, benchmark: int, side: int) -> str:
-    return record.subjects[subject_number(record, benchmark, side)].name
+    return record.subjects[record.benchmarks[benchmark].subject_of(side)].name

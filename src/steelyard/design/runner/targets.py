@@ -144,7 +144,7 @@ class _Launches:
         return Target(
             self._names[place],
             spec,
-            subject_number(self._record, benchmark, side),
+            self._record.benchmarks[benchmark].subject_of(side),
             self._subjects[place].program,
             harness,
             work,
@@ -313,18 +313,13 @@ def _in_layout(subject: Subject, settings: Settings, layout: int) -> Subject:
     return subject_in_layout(subject, layout) if settings.layouts else subject
 
 
-def subject_number(record: Weighing | Run, number: int, side: int) -> int:
-    """Return the number of the subject that is one side of a benchmark."""
-    benchmark = record.benchmarks[number]
-    return benchmark.candidate if side == 1 else benchmark.baseline
-
-
 def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, layout: int = 1) -> Subject:
     """Return what one side of a benchmark launches in a layout; {loops} is `times` the loops asked for.
 
     Raises UsageError for a program that is missing.
     """
-    benchmark, place = record.benchmarks[number], subject_number(record, number, side)
+    benchmark = record.benchmarks[number]
+    place = benchmark.subject_of(side)
     role = "command" if isinstance(record, Run) else SIDES[place != benchmark.baseline]
     params = parameters_of(record, number, times, layout)
     return with_parameters(_in_layout(record.subjects[place], record.settings, layout), params, role)
