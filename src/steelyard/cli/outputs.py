@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
-from steelyard.cli.options import FileOptions
 from steelyard.cli.say import say
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 
@@ -26,11 +25,6 @@ if TYPE_CHECKING:
 
 Content = str | bytes | Iterable[bytes]
 """What a file is to hold; what is not Unicode in a text is escaped."""
-
-
-def check_files(files: FileOptions, *others: Path | None) -> None:
-    """Do as `check_writable` for the files of most commands."""
-    check_writable(*files.paths(), *others)
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -100,6 +94,10 @@ class WriteErrors:
             yield
         except MeasurementError as error:
             self._errors.append(error)
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._errors)
 
     def raise_last(self, failure: SteelyardError | None = None) -> None:
         """Say what went wrong with all files, if anything, and raise the last error: the measurement's `failure`."""

@@ -25,8 +25,8 @@ from steelyard.cli.options import (
 )
 from steelyard.cli.outputs import (
     WriteErrors,
-    check_files,
     check_not_launched,
+    check_writable,
     earlier_files_removed_on_error,
     is_printed,
 )
@@ -134,7 +134,7 @@ def _measure(options: RunOptions, world: World) -> int:
     from steelyard.model.files import save
     from steelyard.model.records import Run
 
-    check_files(options.files, options.launch.output)
+    check_writable(*options.files.paths(), options.launch.output)
     if options.strict and options.baseline is None:
         raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
     baseline = None if options.baseline is None else _load_baseline(options.baseline, options, world)

@@ -23,8 +23,8 @@ from steelyard.cli.outcome import (
 )
 from steelyard.cli.outputs import (
     check_apart,
-    check_files,
     check_not_launched,
+    check_writable,
     earlier_files_removed_on_error,
     is_printed,
     page_of,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 def weigh_project(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets and return the exit status of all; raise SteelyardError as a single weighing does."""
-    check_files(options.files, options.launch.output)
+    check_writable(*options.files.paths(), options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
     named_files, options = options.files, replace(options, files=_with_absolute_paths(options.files))
     targets, left_out_notes = chosen_targets(project, options.target or [], options)
@@ -189,7 +189,7 @@ class _ProjectWeighing:
             for part in self.plan.parts
         }
         for part in self.plan.parts:
-            check_files(files_of_parts[part.name])
+            check_writable(*files_of_parts[part.name].paths())
             check_not_launched(part.request, *files_of_parts[part.name].paths())
         check_different(files.json, [of_part.json for of_part in files_of_parts.values()])
         return files_of_parts
