@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.design.world import World
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
     from steelyard.model.soundness import Soundness
 
 

@@ -10,8 +10,8 @@ import steelyard
 from steelyard.design.findings import some_names
 from steelyard.model.counting import Counting
 from steelyard.model.errors import UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.heap import Heap
-from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.layouts import LayoutFacts
 from steelyard.model.parts import Record
 from steelyard.model.throughput import is_empty

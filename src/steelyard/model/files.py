@@ -16,8 +16,8 @@ from pydantic_core import ValidationError
 from steelyard import __version__
 from steelyard.model.errors import LineError, NotMeasuredError, UsageError
 from steelyard.model.file_bytes import compressed, read_bytes, require_plausible, unpacked
+from steelyard.model.format import FORMAT, VERSION
 from steelyard.model.json_text import parse, pieces
-from steelyard.model.kept import FORMAT, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated

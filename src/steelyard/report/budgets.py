@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from steelyard.model.kept import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
+from steelyard.model.findings import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import is_counted
 from steelyard.report import figures
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Verdict
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
     from steelyard.model.records import StopReason, Weighing
     from steelyard.model.settings import Settings
 

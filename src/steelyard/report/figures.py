@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, get_args
 
-from steelyard.model.kept import VerdictName
+from steelyard.model.findings import VerdictName
 from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
 

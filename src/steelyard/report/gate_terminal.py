@@ -8,8 +8,8 @@ from functools import partial
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.findings import NOT_AS_ASKED, Finding
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.model.kept import NOT_AS_ASKED, Finding
 from steelyard.report import budgets, figures, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.model.derived import Verdict
+from steelyard.model.findings import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.gate import GateReport, Judged, worst_first
-from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
 from steelyard.model.rows import USED

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from steelyard.model.kept import NOT_AS_ASKED, OF_ITS_METRIC, Finding
+from steelyard.model.findings import NOT_AS_ASKED, OF_ITS_METRIC, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import budgets, figures, printable
 from steelyard.report.markup import code, escape

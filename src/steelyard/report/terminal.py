@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.derived import Summary, Verdict
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing

@@ -13,8 +13,8 @@ from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Verdict
+    from steelyard.model.findings import VerdictName
     from steelyard.model.foreign import ForeignVerdict
-    from steelyard.model.kept import VerdictName
     from steelyard.model.records import Weighing
     from steelyard.model.unpaired import UnpairedVerdict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED

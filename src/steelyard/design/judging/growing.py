@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import whole_percent

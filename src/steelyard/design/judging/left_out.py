@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import USED
 

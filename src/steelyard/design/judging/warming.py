@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.design.judging.sides import least_share, of_sides
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import times_ns
