@@ -242,6 +242,11 @@ def confidence(alpha: float) -> str:
     return f"{100 * (1 - alpha):.6g} %"
 
 
+def at_confidence(alpha: float) -> str:
+    """Say how sure an interval is: `at 99 % confidence`."""
+    return f"at {confidence(alpha)} confidence"
+
+
 def _percent_digits(share: float) -> str:
     points = 100 * share
     if not math.isfinite(points):

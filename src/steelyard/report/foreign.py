@@ -167,9 +167,7 @@ def _renamed_benchmark(record: ForeignResults, report: ForeignReport) -> list[st
 def mean_sentences(report: ForeignReport) -> list[str]:
     """Say what all benchmarks of a unit say together; only as certain as the least certain of their intervals."""
     has_limits = any(verdict.findings and verdict.interval is not None for verdict in report.verdicts)
-    return suite_mean.of_unpaired(
-        report.means, _IF_DRIFT_SMALL if has_limits else suite_mean.confidence_text(report.alpha)
-    )
+    return suite_mean.of_unpaired(report.means, _IF_DRIFT_SMALL if has_limits else figures.at_confidence(report.alpha))
 
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
@@ -179,9 +177,8 @@ def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
     if verdict.interval is None:
         return f"{change}, no interval: {processes} are too few for one"
-    if verdict.findings:
-        return f"{change} {figures.interval(verdict.interval)} {_IF_DRIFT_SMALL}, {processes}"
-    return f"{change} {figures.interval(verdict.interval)} at {figures.confidence(alpha)} confidence, {processes}"
+    certainty = _IF_DRIFT_SMALL if verdict.findings else figures.at_confidence(alpha)
+    return f"{change} {figures.interval(verdict.interval)} {certainty}, {processes}"
 
 
 def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:

@@ -59,17 +59,8 @@ def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
     """Write a run: a table of levels and spreads, and the notes."""
     stopped = (None if summaries else sentences.failed(record.stop)) or sentences.stopped(record.stop, running=running)
     lines = [f"subject {code(record.subjects[0].name)}{_built_text(record)}" + (f" ({stopped})" if stopped else ""), ""]
-    confidence = figures.confidence(record.settings.alpha)
-    titles = [
-        "benchmark",
-        "metric",
-        "median",
-        f"interval at {confidence}",
-        "varies by",
-        "range",
-        "launches",
-        "machine was",
-    ]
+    interval = f"interval at {figures.confidence(record.settings.alpha)}"
+    titles = ["benchmark", "metric", "median", interval, "varies by", "range", "launches", "machine was"]
     if summaries:
         lines += [*table(titles, map(_summary_row, summaries)), ""]
     lines += heap.markdown(record)
@@ -109,17 +100,7 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
 
 def _titles(record: Weighing) -> list[str]:
     interval = f"interval at {figures.confidence(record.settings.alpha)}"
-    return [
-        "benchmark",
-        "metric",
-        "verdict",
-        "change",
-        interval,
-        "pairs",
-        "baseline",
-        "candidate",
-        "resolution",
-    ]
+    return ["benchmark", "metric", "verdict", "change", interval, "pairs", "baseline", "candidate", "resolution"]
 
 
 def _row(verdict: Verdict) -> list[str]:

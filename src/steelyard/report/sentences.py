@@ -137,7 +137,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
         return f"{f'{change} exactly' if verdict.stability == 'exact' else estimate(verdict)}, {effort}"
     # With enough digits to show whether an end lies just inside the margin.
     bounds = figures.interval(verdict.interval, budgets.margin_of(verdict, settings))
-    return f"{change} {bounds} at {figures.confidence(settings.alpha)} confidence, {effort}"
+    return f"{change} {bounds} {figures.at_confidence(settings.alpha)}, {effort}"
 
 
 def side(summary: Side, metric_name: str) -> list[str]:

@@ -273,7 +273,7 @@ def _print_summary(sheet: Sheet, record: Run, summary: Summary, *, is_full: bool
     metric = summary.metric
     level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
     if interval := levels.interval(summary):
-        level.append(f" {interval} at {figures.confidence(record.settings.alpha)} confidence while it ran")
+        level.append(f" {interval} {figures.at_confidence(record.settings.alpha)} while it ran")
     sheet.blank()
     rates = ", ".join(sentences.rates(summary))
     sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if is_full else "dim")

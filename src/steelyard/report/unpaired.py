@@ -49,7 +49,7 @@ def show(console: Console, report: UnpairedReport) -> None:
 
 def mean_sentences(report: UnpairedReport) -> list[str]:
     """Say what all benchmarks of a metric say together."""
-    return suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha))
+    return suite_mean.of_unpaired(report.means, figures.at_confidence(report.alpha))
 
 
 def show_means(sheet: Sheet, means: list[str]) -> None:
@@ -92,7 +92,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
         shortage = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
         return f"{figures.change(verdict.change)}, {shortage} for an interval, {launches} measured apart"
     estimate = sentences.estimate(verdict)
-    return f"{estimate} at {figures.confidence(alpha)} confidence, {launches} measured apart"
+    return f"{estimate} {figures.at_confidence(alpha)}, {launches} measured apart"
 
 
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:

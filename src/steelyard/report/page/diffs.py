@@ -37,7 +37,7 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
             *map(sentence, unpaired.mean_sentences(report)),
             *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics),
         ],
-        caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {scales.legend()}",
+        caption=f"Verdicts {figures.at_confidence(report.alpha)}; the bars are {scales.legend()}",
         columns=_columns("launches", scales, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scales, room, several=len(metrics) > 1) for verdict in report.verdicts],
         notes=notes.of_unpaired(report),

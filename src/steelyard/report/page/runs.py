@@ -35,7 +35,6 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
     """Return the part for a run."""
     summaries = record.derived.summaries if record.derived else []
     metrics = list(dict.fromkeys(one.metric for one in summaries))
-    confidence = figures.confidence(record.settings.alpha)
     views = record.launches.by_benchmark(len(record.benchmarks))
     return Part(
         kind="run",
@@ -46,7 +45,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
             *_stopped_lines(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
-        caption=f"Levels, with the interval of the median at {confidence} confidence while it ran",
+        caption=f"Levels, with the interval of the median {figures.at_confidence(record.settings.alpha)} while it ran",
         columns=[
             Column("benchmark", "text"),
             *([Column("metric", "text")] if len(metrics) > 1 else []),

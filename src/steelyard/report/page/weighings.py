@@ -52,7 +52,7 @@ def weighing_part(
         lines=[
             line for line in _summary_lines(record, verdicts, deciding, running=running) if line != sentence(headline)
         ],
-        caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {scales.legend()}",
+        caption=f"Verdicts {figures.at_confidence(record.settings.alpha)}; the bars are {scales.legend()}",
         columns=_columns(record, scales, several=len(metrics) > 1),
         rows=rows,
         whole=Detail(figures=_growth_figures(verdicts, record)),
