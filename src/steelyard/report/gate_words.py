@@ -182,17 +182,17 @@ def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:
     if len(open_benchmarks) == 1 and not open_benchmarks[0].has_no_data:
         return []
     answers: list[str] = []
-    by_record = {id(one.weighing): one for one in open_benchmarks}
-    for first in [*by_record.values()][:MOST_WEIGHINGS_ADVISED]:
-        own = [one for one in open_benchmarks if one.weighing is first.weighing and one.verdict.verdict == "undecided"]
+    by_weighing: dict[int, list[Judged]] = {}
+    for one in open_benchmarks:
+        by_weighing.setdefault(id(one.weighing), []).append(one)
+    for group in [*by_weighing.values()][:MOST_WEIGHINGS_ADVISED]:
+        undecided = [one for one in group if one.verdict.verdict == "undecided"]
         # An interval that crosses the gate's own limit is not what its weighing was to decide.
-        undecided = [one.verdict for one in own if one.limit is None or one.verdict.interval is None]
-        deciders = budgets.budget_of_all(undecided, first.weighing) if undecided else []
-        ended_otherwise = [
-            one for one in open_benchmarks if one.weighing is first.weighing and _ended_by_another_margin(one)
-        ]
-        deciders += [_limit_advice(ended_otherwise)] if ended_otherwise else []
-        answers += deciders if len(by_record) == 1 else [f"{first.source}: {way}" for way in deciders]
+        unlimited = [one.verdict for one in undecided if one.limit is None or one.verdict.interval is None]
+        deciders = budgets.budget_of_all(unlimited, group[0].weighing)
+        if ended_otherwise := list(filter(_ended_by_another_margin, group)):
+            deciders.append(_limit_advice(ended_otherwise))
+        answers += deciders if len(by_weighing) == 1 else [f"{group[0].source}: {way}" for way in deciders]
     return answers
 
 
