@@ -117,8 +117,7 @@ def _print_plan(sheet: Sheet, record: Weighing | Run) -> None:
 
 
 def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
-    text = sentences.stopped(record.stop, running=running)
-    if text:
+    if text := sentences.stopped(record.stop, running=running):
         sheet.row("running" if running else "stopped", Text(text, "yellow"))
         sheet.blank()
 
@@ -201,8 +200,7 @@ def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _print_details(sheet: Sheet, verdict: Verdict) -> None:
-    resolution = sentences.resolution(verdict)
-    if resolution:
+    if resolution := sentences.resolution(verdict):
         sheet.row("resolution", resolution)
     if verdict.baseline is not None and verdict.pairs:
         sheet.row(
