@@ -113,7 +113,8 @@ def show_outcome(
         (draw or partial(_print_report, outcome=outcome, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
-    _say_unkept(outcome)
+    if outcome.unkept is not None:
+        say(outcome.unkept)
     errors.raise_last(outcome.error)
     if not has_results:
         raise MeasurementError("nothing was measured")
@@ -138,11 +139,6 @@ def show_how_to_continue(outcome: Outcome, files: FileOptions, world: World, *, 
 
 def _prints_data(files: FileOptions) -> bool:
     return is_printed(*files.paths())
-
-
-def _say_unkept(outcome: Outcome) -> None:
-    if outcome.unkept is not None:
-        say(outcome.unkept)
 
 
 def has_failed(outcome: Outcome) -> bool:
