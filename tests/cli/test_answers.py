@@ -263,6 +263,17 @@ def test_what_has_a_name_of_the_users_is_carried_on_by_it(scripted: ScriptedWorl
     assert scripted(*shlex.split(way_on)).status in (0, 1)
 
 
+def test_too_little_more_to_carry_on_with_is_said_to_be_so(scripted: ScriptedWorld) -> None:
+    too_little = "nothing more was measured, as no verdict is within reach of so little more"
+    scripted.script = noisy(12, 0.0, 0.1)
+    first = scripted("compare", "./old", "./new", "--max-time", "3", "-o", "first.json")
+    assert "no verdict was within reach" in " ".join(first.text.split())
+    assert too_little in scripted("compare", "--resume", "first.json", "--max-time", "1").err.decode()
+    assert not scripted.launched
+    assert too_little not in scripted("compare", "--resume", "first.json", "--max-time", "15").err.decode()
+    assert scripted.launched
+
+
 # --- a shell that was forgotten
 
 
@@ -450,5 +461,5 @@ def test_a_harness_s_program_that_takes_long_is_told_by_the_benchmarks_inside_be
     scripted.script = steady({"pytest": 12_000.0})
     done = scripted("compare", "./pytest", "./pytest -v", "--max-time", "30")
     assert f"with some to spare: --max-time 440. {inside}\n" in done.err.decode()
-    scripted.script = steady({"pytest": 90_000.0})
-    assert inside in scripted.refuses("compare", "./pytest", "./pytest -v", "--max-time", "30", status=3)
+    scripted.script = steady({"pytest": 50_000.0})
+    assert inside in scripted.refuses("compare", "./pytest", "./pytest -v", "--max-time", "20", status=3)

@@ -382,6 +382,15 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "criterion and Divan can; put a command",
         ),
         (
+            {
+                "Cargo.toml": '[package]\nname = "a"\n',
+                "speed/Cargo.toml": '[package]\nname = "b"\n[workspace]\n[[bench]]\nname = "c"\nharness = false\n',
+                "speed/benches/c.rs": "use criterion;\n",
+            },
+            "cargo build --release",
+            "Cargo, but its benchmarks are a package of their own (run steelyard init in ./speed); put a command",
+        ),
+        (
             {"pom.xml": JMH_IN_TESTS + "<plugin><artifactId>exec-maven-plugin</artifactId></plugin>"},
             "mvn -q -B package -DskipTests -Dmaven.javadoc.skip",
             "Maven with JMH, but no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's "
@@ -655,7 +664,7 @@ def test_what_an_older_revision_has_not_yet_is_left_out_of_its_build(
         (
             {"CMakeLists.txt": "project(x)\nadd_executable(a a.c)\nadd_executable(b b.c)\n"},
             "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release",
-            [f"cmake --build build --target {name} --parallel" for name in ("a", "b")],
+            [f"cmake --build build --target {name} --parallel $(nproc)" for name in ("a", "b")],
         ),
     ],
 )

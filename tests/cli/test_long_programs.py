@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
+from tests.tool import Done
 from tests.world import ScriptedWorld, measured, program_of
+
+_PROGRESS = re.compile(r"steelyard: (\./new  \d+(/\d+)? pairs?\b.*|the first pair has run for .*)")
 
 
 def slow(world: ScriptedWorld, seconds: float, change: float = 0.05) -> None:
@@ -17,6 +22,11 @@ def slow(world: ScriptedWorld, seconds: float, change: float = 0.05) -> None:
         return measured(1e3 * seconds * factor * (1 + number % 7 * 1e-4))
 
     world.script = script
+
+
+def said_beside_progress(done: Done) -> list[str]:
+    """Return the lines on stderr that do not tell how far it is, as logs are told once a minute."""
+    return [line for line in done.err.decode().splitlines() if not _PROGRESS.fullmatch(line)]
 
 
 @pytest.mark.parametrize(
@@ -31,8 +41,8 @@ def test_without_a_limit_the_first_line_says_how_long_it_goes_on_and_there_is_a_
 ) -> None:
     slow(scripted, seconds)
     done = scripted("compare", "./old", "./new")
-    assert done.err.decode().startswith(f"steelyard: {said}, for which the usual 30 s are too short; --max-time")
-    assert done.err.count(b"\n") == 1
+    (sentence,) = said_beside_progress(done)
+    assert sentence.startswith(f"steelyard: {said}, for which the usual 30 s are too short; --max-time")
     assert (done.status, len(scripted.launched)) == (1, 18)
     assert "slower     +5.0" in done.text
 
@@ -40,10 +50,10 @@ def test_without_a_limit_the_first_line_says_how_long_it_goes_on_and_there_is_a_
 def test_what_takes_longer_than_anybody_waits_is_said_to_be_too_slow_and_still_shown(scripted: ScriptedWorld) -> None:
     slow(scripted, 40)
     done = scripted("compare", "./old", "./new")
-    assert done.err.decode() == (
+    assert said_beside_progress(done) == [
         "steelyard: a pair took 1 min 22 s; at that pace there is time for 6 pairs in 10 min: too few for a verdict "
-        "at alpha 0.01, which takes 8; with some to spare: --max-time 1500\n"
-    )
+        "at alpha 0.01, which takes 8; with some to spare: --max-time 1500"
+    ]
     assert (done.status, len(scripted.launched)) == (0, 14)
     assert all(words in done.text for words in ("median 40", "median 42", "undecided  +5.0", "leans towards slower"))
 
@@ -90,7 +100,7 @@ def test_a_budget_that_is_enough_needs_no_words(scripted: ScriptedWorld, options
 
 def test_a_number_of_pairs_has_no_time_to_speak_of(scripted: ScriptedWorld) -> None:
     slow(scripted, 40)
-    assert scripted("compare", "./old", "./new", "--pairs", "8").err == b""
+    assert said_beside_progress(scripted("compare", "./old", "./new", "--pairs", "8")) == []
 
 
 @pytest.mark.parametrize(("limit", "launches"), [("5", 1), ("10", 1), ("25", 2), ("45", 4)])

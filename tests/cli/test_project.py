@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from collections.abc import Iterator
@@ -50,6 +51,16 @@ def test_commands_are_benchmarks_of_one_weighing_each_in_its_side_s_folder(world
     assert {Path(spec.cwd.decode()).name for spec in world.launched if spec.cwd} == {"base", "head"}
     assert world.ran() == ["./sort big", "./parse"]
     assert len(world.kept()) == 1
+
+
+def test_a_list_and_a_gate_name_each_side_once(world: ProjectWorld) -> None:
+    world.says(TWO)
+    world("compare", "--json", "record.json")
+    (entry,) = json.loads(world("list", "--json", "-").out)
+    assert entry["subjects"] == ["main", "the work tree"]
+    world("gate", "record.json", "--markdown", "page.md")
+    page = Path("page.md").read_text()
+    assert "baseline <code>main</code>, candidate <code>the work tree</code>" in page
 
 
 def test_what_is_run_is_said_before_the_first_launch(world: ProjectWorld) -> None:

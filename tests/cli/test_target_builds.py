@@ -58,6 +58,18 @@ def test_what_the_command_line_builds_with_replaces_all(scripted: ScriptedWorld)
     assert done.err.decode().splitlines()[1:2] == ["  sort  ./sort.out"]
 
 
+@pytest.mark.parametrize("words", [COMPARE, ("check",)], ids=" ".join)
+def test_what_ends_the_builds_of_several_is_shown_once(
+    repo: Repo, scripted: ScriptedWorld, words: tuple[str, ...]
+) -> None:
+    both = "".join(TARGET.format(name=name).replace(f"sh build {name}", "sh build parse") for name in ("sort", "parse"))
+    repo.write("steelyard.toml", both)
+    (repo.folder / "parse.in").unlink()
+    said = scripted(*words).err.decode()
+    assert [said.count(f"{name}: target {name} of work tree does not build: ") for name in ("sort", "parse")] == [1, 1]
+    assert len([line for line in said.splitlines() if line.startswith("  | ")]) == 1
+
+
 def test_one_that_does_not_build_fails_alone(repo: Repo, scripted: ScriptedWorld) -> None:
     (repo.folder / "parse.in").unlink()
     done = scripted(*COMPARE, "--json", "out.json")

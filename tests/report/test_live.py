@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from steelyard.model.progress import GOES_ON, Progress
+from steelyard.model.progress import GOES_ON, Member, Progress
 from steelyard.report.live import LiveLine, progress_text
 
 WIPE = "\r\x1b[J"
@@ -116,14 +116,25 @@ def test_which_side_s_launch_lasts_is_shown_where_each_is_launched_by_itself() -
     assert out.getvalue().endswith(f"1/4 counts  this count 40 s{END}")
 
 
-def test_a_log_is_told_nothing_of_that() -> None:
+def test_a_log_is_told_once_a_minute() -> None:
     piped, clock = io.StringIO(), Clock()
     with LiveLine(piped, clock=clock) as line:
-        line(PROGRESS)
-        line(COUNTING)
-        clock.now = 60.0
-        line(GOES_ON)
-    assert piped.getvalue() == ""
+
+        def written_at(seconds: float, progress: Progress) -> str:
+            before, clock.now = len(piped.getvalue()), seconds
+            line(progress)
+            return piped.getvalue()[before:]
+
+        assert written_at(0.0, PROGRESS) == ""
+        assert written_at(59.0, PROGRESS) == ""
+        told = "steelyard: sort  33/252 pairs  +1.02 % [+0.61 %, +1.40 %]  12 s left\n"
+        assert written_at(60.0, PROGRESS) == told
+        assert written_at(119.0, COUNTING) == ""
+        assert written_at(121.0, GOES_ON) == "steelyard: sort  1/4 counts  2 min 58 s left  candidate's count 2 s\n"
+        assert written_at(170.0, GOES_ON) == ""
+        members = (Member("sort", "slower", 40), Member("parse", "same", 12), Member("print", None, 9))
+        suite = replace(PROGRESS, members=lambda: members)
+        assert written_at(190.0, suite) == "steelyard: 2 of 3 done  1 slower, 1 same  12 s left\n"
 
 
 def test_where_the_time_is_too_short_for_any_there_is_no_limit_of_pairs() -> None:

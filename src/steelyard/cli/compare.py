@@ -69,7 +69,11 @@ def _compare(options: CompareOptions, world: World) -> int:
         _refuse_other_options(options)
         (path,) = kept_paths(world, options.resume)
 
+        launches_before = 0
+
         def around(record: Weighing) -> AbstractContextManager[None]:
+            nonlocal launches_before
+            launches_before = len(record.launches)
             _announce_resumed(path, record)
             return tuned(options.tuned, record.settings.cpu, world)
 
@@ -77,6 +81,8 @@ def _compare(options: CompareOptions, world: World) -> int:
             outcome = session.resume(
                 path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
             )
+        if len(outcome.record.launches) == launches_before and "futile" in outcome.record.stop:
+            say("nothing more was measured, as no verdict is within reach of so little more")
         status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
         _say_new_name(path, outcome)
         return status

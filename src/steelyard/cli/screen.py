@@ -39,7 +39,7 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
 
 @contextmanager
 def watching(world: World) -> Iterator[LiveLine]:
-    """Show the live line on stderr while a measurement runs; nothing if stderr is no terminal."""
+    """Show the progress on stderr while a measurement runs: a live line, or in a log a line once a minute."""
     from steelyard.report.live import LiveLine
 
     with LiveLine(sys.stderr, clock=world.clock) as line:

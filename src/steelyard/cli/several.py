@@ -30,7 +30,7 @@ from steelyard.cli.outputs import (
     page_of,
     writing_files,
 )
-from steelyard.cli.say import say
+from steelyard.cli.say import say, say_error_of
 from steelyard.cli.screen import output, watching
 from steelyard.cli.status import INTERRUPTED, announced_status, status_of_errors
 from steelyard.design.outcome import Outcome
@@ -151,7 +151,7 @@ class _ProjectWeighing:
             if error is outcome.error:  # otherwise the files could not be written
                 self._note_files(part, outcome)
         if error is not None:
-            say(f"{part.name}: {error}", *error.lines)
+            say_error_of(part.name, error, self.errors)
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)

@@ -11,7 +11,7 @@ from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
 from steelyard.cli.check_outcome import say_findings, show_record, status_of
 from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error, is_printed
-from steelyard.cli.say import say
+from steelyard.cli.say import say, say_error_of
 from steelyard.cli.screen import output, watching
 from steelyard.cli.several import absolute, announce_commands, check_different, part_path
 from steelyard.cli.status import FOUND, INTERRUPTED, status_of_errors
@@ -110,7 +110,7 @@ class _Checks:
             return True
         except SteelyardError as error:
             self.watch.wipe()
-            say(f"{check.name}: {error}", *error.lines)
+            say_error_of(check.name, error, self.errors)
             self.errors.append(error)
         self.results.append(TargetResult(check.name, record))
         return record is not None and record.interrupted

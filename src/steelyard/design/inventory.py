@@ -32,11 +32,19 @@ def _entry(path: Path, name: str | None) -> Entry:
         kind=record.kind,
         state=_state(record, path),
         created=record.created,
-        subjects=[subject.name for subject in record.subjects],
+        subjects=_subjects(record),
         benchmarks=sum(not benchmark.control for benchmark in record.benchmarks),
         metric=record.settings.metrics[0],
         verdicts=_verdicts(record),
     )
+
+
+def _subjects(record: Weighing | Run) -> list[str]:
+    """Return the names of both sides, each once, although every command of a project has subjects of its own."""
+    if isinstance(record, Run):
+        return [record.subjects[0].name]
+    baselines, candidates = record.sides()
+    return [*baselines, *candidates]
 
 
 def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "interrupted", "failed"]:

@@ -26,6 +26,7 @@ FEWEST_BYTES = 16_384
 """Room enough for everything that is never left out."""
 # No page has room for more rows.
 _MOST_ROWS = 10_000
+_MOST_SUBJECTS = 3
 # Longest finding; longest name, processor or limit.
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
@@ -197,9 +198,12 @@ def _open_item(judged: Judged, reason: str, *, several: bool) -> str:
 
 
 def _subjects(weighing: Weighing) -> str:
-    baseline, *candidates = (code(subject.name) for subject in weighing.subjects)
-    candidate_noun = "candidates" if len(candidates) > 1 else "candidate"
-    return f"baseline {baseline}, {candidate_noun} {figures.first_few(candidates, 3)}  "
+    labels = zip(("baseline", "candidate"), weighing.sides(), strict=True)
+    sides = (
+        f"{label}{'s' if len(names) > 1 else ''} {figures.first_few([*map(code, names)], _MOST_SUBJECTS)}"
+        for label, names in labels
+    )
+    return f"{', '.join(sides)}  "
 
 
 def _findings(report: GateReport) -> list[str]:

@@ -29,11 +29,14 @@ _MANY_BENCHMARKS = 500
 _LONG_LAUNCH_S = 2.0
 # A command that lasts this long is mentioned in a log.
 _LONG_COMMAND_S = 5.0
+# Some CI systems end a job that has written nothing for ten minutes.
+_BETWEEN_LOG_LINES_S = 60.0
+_LOG_COLUMNS = 120
 _DEFAULT_SIZE = os.terminal_size((80, 24))
 
 
 class LiveLine:
-    """Shows the progress on a terminal and wipes it at the end; on any other stream, writes only what is to stay.
+    """Shows the progress on a terminal and wipes it at the end; to any other stream it writes a line once a minute.
 
     It writes only when it is called: between two launches, and during a long one whenever the code that waits for it
     wakes anyway. A thread or a timer would run beside the launch that is being measured.
@@ -61,6 +64,8 @@ class LiveLine:
         self._latest_at = 0.0
         """When that progress was reported."""
         self._logged: set[str] = set()
+        """The commands that a log has been told of."""
+        self._logged_at = self._clock()
 
     def __enter__(self) -> Self:
         return self
@@ -83,10 +88,11 @@ class LiveLine:
         if progress.waited_s is not None:
             self._show_wait(progress, progress.waited_s)
             return
-        if not self._shows:
-            return
         self._latest = progress
         self._latest_at = now = self._clock()
+        if not self._shows:
+            self._log(progress)
+            return
         if self._refreshed_at is not None and now - self._refreshed_at < self._pause_s:
             return
         self._refreshed_at = now
@@ -95,12 +101,29 @@ class LiveLine:
     def _refresh_elapsed(self) -> None:
         """Show how long the current launch has lasted, and how much of the time is left."""
         lasted_s = self._clock() - self._latest_at
-        if not self._shows or self._latest is None or lasted_s < _LONG_LAUNCH_S:
+        if self._latest is None or lasted_s < _LONG_LAUNCH_S:
             return
         left_s = self._latest.seconds_left
         if left_s is not None and not self._latest.is_first:
             left_s = max(0.0, left_s - lasted_s)
-        self._draw(replace(self._latest, lasted_s=lasted_s, seconds_left=left_s))
+        progress = replace(self._latest, lasted_s=lasted_s, seconds_left=left_s)
+        if self._shows:
+            self._draw(progress)
+        else:
+            self._log(progress)
+
+    def _log(self, progress: Progress) -> None:
+        """Write the progress in a line of a log, unless the latest one is less than a minute old."""
+        now = self._clock()
+        if now - self._logged_at < _BETWEEN_LOG_LINES_S:
+            return
+        self._logged_at = now
+        if progress.members is not None:
+            text = live_suite.log_text(progress, progress.members())
+        else:
+            name = printable.plain(progress.benchmark, self._encoding)
+            text = progress_text(progress, name, _LOG_COLUMNS, has_bar=False)
+        self._write(f"steelyard: {text}\n")
 
     def _show_wait(self, progress: Progress, seconds: float) -> None:
         """Show that a command is taking long; in a log, say so once."""
@@ -171,7 +194,7 @@ def _whole_seconds(seconds: float) -> str:
     return figures.seconds(float(int(seconds)))
 
 
-def progress_text(progress: Progress, name: str, width: int) -> str:
+def progress_text(progress: Progress, name: str, width: int, *, has_bar: bool = True) -> str:
     """Write the progress in at most `width` columns, leaving out the least important parts first."""
     noun = progress.noun or "pair"
     if progress.is_first:
@@ -196,7 +219,7 @@ def progress_text(progress: Progress, name: str, width: int) -> str:
         whose = f"this {noun}" if progress.side is None else f"{progress.side}'s {noun}"
         left = "  ".join(filter(None, (left, f"{whose} {_whole_seconds(progress.lasted_s)}")))
     estimate = " ".join(filter(None, (change, interval)))
-    bar = live_suite.bar(progress.done / progress.limit, _BAR_COLUMNS) if progress.limit else ""
+    bar = live_suite.bar(progress.done / progress.limit, _BAR_COLUMNS) if progress.limit and has_bar else ""
     choices = (
         (printable.shorten(name, 30), bar, done, estimate, left),
         (printable.shorten(name, 30), done, estimate, left),

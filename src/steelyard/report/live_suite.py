@@ -50,15 +50,25 @@ def _rank(member: Member) -> tuple[int, float]:
     return _VERDICT_ORDER.index(member.word or "failed"), -abs(member.change or 0.0)
 
 
+def log_text(progress: Progress, members: Sequence[Member]) -> str:
+    """Write in one line without a bar how many benchmarks are done, and with which verdicts, for a log."""
+    return "  ".join(filter(None, _tally(progress, [one for one in members if one.word], len(members))))
+
+
 def _tally_line(progress: Progress, done: Sequence[Member], number_of_members: int, width: int) -> str:
+    head, tally, left = _tally(progress, done, number_of_members)
+    share = bar(len(done) / number_of_members, 20)
+    choices = ((share, head, tally, left), (head, tally, left), (head, left), (head,))
+    return printable.first_that_fits(choices, width)
+
+
+def _tally(progress: Progress, done: Sequence[Member], number_of_members: int) -> tuple[str, str, str]:
+    """Return how many are done, their verdicts, and the time that is left, if any."""
     counts = [(sum(one.word == word for one in done), word) for word in _VERDICT_ORDER]
     tally = ", ".join(f"{number} {word}" for number, word in counts if number)
     is_open = progress.seconds_left is not None and len(done) < number_of_members
     left = f"{figures.seconds(max(0.0, progress.seconds_left or 0.0))} left" if is_open else ""
-    head = f"{len(done)} of {number_of_members} done"
-    share = bar(len(done) / number_of_members, 20)
-    choices = ((share, head, tally, left), (head, tally, left), (head, left), (head,))
-    return printable.first_that_fits(choices, width)
+    return f"{len(done)} of {number_of_members} done", tally, left
 
 
 def _member_line(member: Member, name: str, width: int, widest: int, *, is_now: bool) -> str:

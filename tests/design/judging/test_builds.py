@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.design.judging.builds import equal_programs_finding, one_build_finding
 from steelyard.design.judging.judgement import verdicts
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, RevisionFacts
@@ -68,6 +69,18 @@ def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(ha
     copies = in_revisions(record(("a", "a"), harness=harness))
     assert any(finding.code == "equal-programs" for finding in verdicts(copies)[0].findings)
     assert not any(finding.code == "equal-programs" for finding in verdicts(copies)[1].findings)
+
+
+def test_copies_that_wait_for_another_program_may_differ_in_what_that_one_does() -> None:
+    copies = in_revisions(record(("a", "a"), harness=None))
+    (of_work,) = equal_programs_finding(copies, 0, "cpu", "slower")
+    rows = [one._replace(wall_ns=5 * one.wall_ns) for one in copies.launches.rows()]
+    clients = copies.model_copy(update={"launches": Launches.of_rows(rows)})
+    (of_clients,) = equal_programs_finding(clients, 0, "cpu", "slower")
+    assert "another program" not in of_work.message
+    assert "in what another program, such as a server, does for them" in of_clients.message
+    assert of_work.remedy == "--metric instructions tells whether they do the same work"
+    assert of_clients.remedy is None
 
 
 def test_it_is_not_said_of_two_programs_of_a_single_file_of_two_commands_or_of_counts() -> None:

@@ -109,7 +109,51 @@ def test_benchmarks_that_are_a_project_of_their_own_are_built_by_themselves(tmp_
     made = cmake(tmp_path)
     assert made is not None
     assert made.build == first
-    assert [one.build for one in made.targets] == ["cmake --build ./tests/speed/build --target y --parallel"]
+    assert [one.build for one in made.targets] == ["cmake --build ./tests/speed/build --target y --parallel $(nproc)"]
+
+
+def test_programs_of_submodules_and_of_copied_libraries_are_not_those_of_the_project(tmp_path: Path) -> None:
+    tests = "option(BENCHMARK_TESTS OFF)\nif(BENCHMARK_TESTS)\nadd_subdirectory(test)\nendif()\n"
+    own = "add_executable(own_test own.cc)\ntarget_link_libraries(own_test benchmark)\n"
+    lists = {
+        "CMakeLists.txt": "add_executable(tool t.c)\nadd_subdirectory(lib/fast)\nadd_subdirectory(vendor)\n",
+        "lib/fast/.git": "gitdir: ../../.git/modules/fast\n",
+        "lib/fast/CMakeLists.txt": f"project(benchmark)\n{tests}",
+        "lib/fast/test/CMakeLists.txt": own,
+        "lib/fast/apart/CMakeLists.txt": f"project(apart)\n{own}",
+        "vendor/CMakeLists.txt": own,
+    }
+    assert found(tmp_path, lists) == ({"./build/tool": None}, CONFIGURE)
+
+
+def test_a_program_may_have_the_name_of_its_source(tmp_path: Path) -> None:
+    function = """
+function(speed_of file)
+    get_filename_component(name "${file}" NAME_WE)
+    add_executable("${name}" "")
+    target_sources("${name}" PRIVATE "${file}")
+    target_link_libraries("${name}" x benchmark)
+endfunction()
+speed_of("speed/sort.of.cc")
+"""
+    targets, _ = found(tmp_path, {"CMakeLists.txt": function, "speed/sort.of.cc": "BENCHMARK(BM_sort);\n"})
+    assert targets == {"./build/sort": "google-benchmark"}
+
+
+@pytest.mark.parametrize(
+    ("source", "harness"),
+    [
+        ("#include <cstdio>\nint main(int argc, char** argv) { run(); }\n", None),
+        ("int main(int argc, char** argv) { benchmark::Initialize(&argc, argv); }\n", "google-benchmark"),
+        ('#include "cases.h"\n', "google-benchmark"),
+    ],
+)
+def test_a_program_that_measures_by_itself_is_not_driven_by_what_it_is_linked_with(
+    tmp_path: Path, source: str, harness: str | None
+) -> None:
+    lists = "add_executable(speed main.cc)\ntarget_link_libraries(speed benchmark)\n"
+    targets, _ = found(tmp_path, {"CMakeLists.txt": lists, "main.cc": source})
+    assert targets == {"./build/speed": harness}
 
 
 @pytest.mark.parametrize(

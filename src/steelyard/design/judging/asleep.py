@@ -37,6 +37,12 @@ def asleep_finding(record: Weighing | Run, benchmark: int, metric: str) -> Findi
     )
 
 
+def is_asleep(record: Weighing | Run, benchmark: int) -> bool:
+    """Return whether launches of a command slept for much of their time, as they do while a server works for them."""
+    is_command = record.settings.harness is None
+    return is_command and any(share >= _LEAST_SHARE_ASLEEP for share in _shares_asleep(record, benchmark).values())
+
+
 def _shares_asleep(record: Weighing | Run, benchmark: int) -> dict[int, float]:
     """Return by side, 0 or 1, the part of a launch's time, without its waits for a processor, that it slept."""
     launches = record.launches

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
+from steelyard.design.judging.asleep import is_asleep
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
@@ -51,12 +52,16 @@ def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdic
         return []
     if sides.control or METRICS[metric].unit != "ns":
         return []
+    # Counts of a client say nothing about the server that works for it.
+    waits = is_asleep(record, benchmark)
+    elsewhere = "what another program, such as a server, does for them, in " if waits else ""
     return [
         Finding(
             code="equal-programs",
-            message="the programs of both sides are equal, byte for byte: what makes them differ is in the files that "
-            "they read, or where in memory each copy lies, which stays the same as long as the copies do",
-            remedy="--metric instructions tells whether they do the same work",
+            message="the programs of both sides are equal, byte for byte: what makes them differ is in "
+            f"{elsewhere}the files that they read, or where in memory each copy lies, which stays the same as long as "
+            "the copies do",
+            remedy=None if waits else "--metric instructions tells whether they do the same work",
         )
     ]
 

@@ -19,11 +19,14 @@ from steelyard.subjects.projects.discovery import (
 
 _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
 _GOOGLE = re.compile(r"\bbenchmark(?:::|_main\b|\b)")
+_GOOGLE_USED = re.compile(r"\bbenchmark::|BENCHMARK")
+_OWN_MAIN = re.compile(r"\bint\s+main\s*\(")
 _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
-_BUILD_ALL = "cmake --build build --parallel"
-_BUILD_ONE = "cmake --build {built} --target {name} --parallel"
+# By --parallel alone, make starts as many compilers as there are files.
+_BUILD_ALL = "cmake --build build --parallel $(nproc)"
+_BUILD_ONE = "cmake --build {built} --target {name} --parallel $(nproc)"
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
 
@@ -77,11 +80,14 @@ def _chosen_programs(reading: Reading, *, is_top: bool) -> list[tuple[Executable
 
 def _harnesses(program: Executable) -> Iterator[str | None]:
     """Yield the harness that drives a program, None if none does; yield nothing for a program that has only tests."""
+    texts = [text_of(path) for path in program.sources if path.name.endswith(_SOURCES)]
     if _GOOGLE.search(program.linked):
-        yield "google-benchmark"
+        # One that is linked with it and starts by itself, without a word of it, measures in a way of its own.
+        has_own_main = any(map(_OWN_MAIN.search, texts)) and not any(map(_GOOGLE_USED.search, texts))
+        yield None if has_own_main else "google-benchmark"
     elif _CATCH.search(program.linked) is None:
         yield None
-    elif any(_CATCH_BENCHMARK.search(text_of(path)) for path in program.sources if path.name.endswith(_SOURCES)):
+    elif any(map(_CATCH_BENCHMARK.search, texts)):
         yield "catch2"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from steelyard.subjects.projects.discovery import relative, text_of
+from steelyard.subjects.projects.discovery import is_others, relative, text_of
 
 LISTS = "CMakeLists.txt"
 _OUTPUT = "CMAKE_RUNTIME_OUTPUT_DIRECTORY"
@@ -71,6 +71,8 @@ class Reading:
     functions: dict[str, tuple[Sequence[str], Sequence[_Command]]] = field(default_factory=dict)
     made: dict[str, Executable] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, list[Path]] = field(default_factory=dict)
+    """Sources that targets were given after they were made."""
     files: dict[str, str] = field(default_factory=dict)
     """Names that were set for programs' files, by target."""
     left: int = _MOST_COMMANDS
@@ -80,7 +82,8 @@ class Reading:
         """All programs that were found."""
         for one in self.made.values():
             file = str(Path(one.file).parent / self.files.get(one.name, one.name))
-            yield replace(one, linked=self.links.get(one.name, ""), file=file)
+            sources = [*one.sources, *self.sources.get(one.name, [])]
+            yield replace(one, linked=self.links.get(one.name, ""), file=file, sources=sources)
 
 
 @dataclass(frozen=True)
@@ -279,14 +282,31 @@ def _add_executable(reading: Reading, scope: _Scope, words: Sequence[str]) -> No
     name = words[0]
     if {"ALIAS", "IMPORTED"} & {*words} or re.fullmatch(r"[\w.+-]+", name) is None:
         return
+    if is_others(scope.folder, reading.top):
+        return
     if name in reading.made and len(reading.made[name].options) <= len(scope.options):
         return  # it may be defined in several ways: the one with the fewest options is kept
     output = scope.variables.get(_OUTPUT, "")
     place = output if output and "$" not in output and not Path(output).is_absolute() else None
     binary = scope.variables["CMAKE_CURRENT_BINARY_DIR"]
-    sources = [Path(scope.folder, word) for word in words[1:] if "$" not in word]
+    sources = _paths(scope, words[1:])
     file = str(Path(place or binary, name))
     reading.made[name] = Executable(name, file, sources, scope.folder, scope.options)
+
+
+def _target_sources(reading: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    reading.sources.setdefault(words[0], []).extend(_paths(scope, words[1:]))
+
+
+def _paths(scope: _Scope, words: Sequence[str]) -> list[Path]:
+    return [Path(scope.folder, word) for word in words if "$" not in word]
+
+
+def _part_of_path(_: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    """Take what `get_filename_component` makes of a name, such as a program's from that of its source."""
+    if len(words) < 3 or "$" in words[1] or words[2] not in _PARTS_OF_PATH:
+        return
+    scope.variables[words[0]] = _PARTS_OF_PATH[words[2]](Path(words[1]))
 
 
 def _set_name(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
@@ -299,6 +319,11 @@ def _set_name(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
         reading.files.update(dict.fromkeys(words[:begin], pairs["OUTPUT_NAME"]))
 
 
+_PARTS_OF_PATH: dict[str, Callable[[Path], str]] = {
+    "NAME": lambda path: path.name,
+    "NAME_WE": lambda path: path.name.split(".")[0],
+    "NAME_WLE": lambda path: path.stem,
+}
 _DOES: dict[str, Callable[[Reading, _Scope, Sequence[str]], None]] = {
     "project": _project,
     "set": _set,
@@ -306,6 +331,8 @@ _DOES: dict[str, Callable[[Reading, _Scope, Sequence[str]], None]] = {
     "cmake_dependent_option": _option,
     "add_subdirectory": _add_subdirectory,
     "add_executable": _add_executable,
+    "get_filename_component": _part_of_path,
+    "target_sources": _target_sources,
     "target_link_libraries": _link,
     "set_target_properties": _set_name,
 }

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from steelyard.subjects.responses import beginning_of
 
-# Folders of others' code and of build output; and how deep anybody keeps benchmarks.
-_SKIPPED_FOLDERS = frozenset(
-    "build target vendor third_party thirdparty external extern deps node_modules site-packages testdata dist".split()  # noqa: SIM905
+# Folders of others' code, those of build output and of data, and how deep anybody keeps benchmarks.
+_OTHERS_FOLDERS = frozenset(
+    "vendor third_party thirdparty 3rdparty external extern deps node_modules site-packages".split()  # noqa: SIM905
 )
+_SKIPPED_FOLDERS = _OTHERS_FOLDERS | {"build", "target", "testdata", "dist"}
 # Programs that are not what a project is for, and those of them that measure it.
 _AUXILIARY = re.compile(r"test|fuzz|mock|example", re.IGNORECASE)
 _MEASURES = re.compile(r"bench|perf", re.IGNORECASE)
@@ -59,6 +60,7 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
             if depth < _DEEPEST
             and not name_of_folder.startswith((".", "build", "cmake-build"))
             and name_of_folder not in _SKIPPED_FOLDERS
+            and not _is_repository(here / name_of_folder)
         )
         for name in sorted(names):
             seen += 1
@@ -71,6 +73,16 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
 def is_auxiliary(name: str, *words: str) -> bool:
     """Return whether a program only serves to test or to explain what a project is for, by all that is said of it."""
     return _AUXILIARY.search(" ".join([name, *words])) is not None and _MEASURES.search(name) is None
+
+
+def is_others(folder: Path, top: Path) -> bool:
+    """Return whether a folder below `top` has others' code: a copy of it, or a git submodule."""
+    between = [folder, *folder.parents][: len(folder.relative_to(top).parts)]
+    return any(one.name in _OTHERS_FOLDERS or _is_repository(one) for one in between)
+
+
+def _is_repository(folder: Path) -> bool:
+    return Path(folder, ".git").exists()
 
 
 def text_of(path: Path) -> str:

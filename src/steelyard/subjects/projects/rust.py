@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
 
 # A crate of benchmarks, as a source that uses it names it, and the harness that drives it.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
@@ -84,8 +84,8 @@ def cargo(folder: Path) -> FoundProject | None:
     manifest = _manifest(folder)
     if manifest is None:
         return None
-    benches = [*_benches(folder, folder, manifest)]
-    for member in _members(folder, manifest):
+    benches, members = [*_benches(folder, folder, manifest)], _members(folder, manifest)
+    for member in members:
         benches += _benches(folder, member, _manifest(member) or {})
     if benches:
         return FoundProject(
@@ -94,7 +94,6 @@ def cargo(folder: Path) -> FoundProject | None:
             [one.target(benches) for one in benches],
         )
     programs, build = _programs(folder, manifest), "cargo build --release"
-    others = chain.from_iterable(_of_rust_itself(one) for one in (folder, *_members(folder, manifest)))
     if not programs:
         # In a root with a package of its own, cargo builds only that one.
         is_whole = _package(manifest) is None or bool(_of_workspace(manifest, "default-members"))
@@ -105,7 +104,7 @@ def cargo(folder: Path) -> FoundProject | None:
         "Cargo",
         build if programs else "cargo build --release",
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
-        not_driven=_not_driven([relative(one, folder).removeprefix("./") for one in others]),
+        not_driven=_built_elsewhere(folder, members) or _not_driven(folder, members),
     )
 
 
@@ -175,7 +174,18 @@ def _of_rust_itself(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _not_driven(benches: Sequence[str]) -> str | None:
+def _built_elsewhere(folder: Path, members: Sequence[Path]) -> str | None:
+    """Say where benchmarks are that cargo does not build from here, as their package belongs to no workspace of it."""
+    for path in files_named(folder, "Cargo.toml"):
+        apart = path.parent
+        if apart not in (folder, *members) and any(_benches(apart, apart, _manifest(apart) or {})):
+            return f"its benchmarks are a package of their own (run steelyard init in {relative(apart, folder)})"
+    return None
+
+
+def _not_driven(folder: Path, members: Sequence[Path]) -> str | None:
+    paths = chain.from_iterable(_of_rust_itself(one) for one in (folder, *members))
+    benches = [relative(one, folder).removeprefix("./") for one in paths]
     if not benches:
         return None
     which = benches[0] if len(benches) == 1 else f"{benches[0]} and {len(benches) - 1} more"
