@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures
-from steelyard.stats.verdict import CHANGED
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Verdict
@@ -40,6 +39,8 @@ def speed(change: float | None, metric: str) -> str | None:
 
 def speed_of(verdict: Verdict) -> str | None:
     """Write the change of a verdict as `speed` does; None if it is none of a change."""
+    from steelyard.stats.verdict import CHANGED  # imports numpy, which sentences alone do without
+
     return speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
 
 
