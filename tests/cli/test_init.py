@@ -479,6 +479,7 @@ def test_the_packages_that_python_needs_are_named_once(here_without_python: InPr
     here_without_python("init")
     text = (here_without_python.folder / "steelyard.toml").read_text()
     assert text.count("by the python on PATH, which needs\n# pytest-benchmark and steelyard and pytest.") == 1
+    assert "pip install -e . pytest-benchmark steelyard pytest'" in text
     assert [one.name for one in written(here_without_python.folder).targets] == [
         "benchmarks (pytest-benchmark)",
         "benchmarks (@bench)",

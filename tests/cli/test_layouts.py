@@ -230,6 +230,19 @@ def test_builds_of_both_sides_that_are_the_same_file_are_named_once(scripted: Sc
     ]
 
 
+def test_builds_behind_env_are_told_apart_by_what_it_starts(scripted: ScriptedWorld) -> None:
+    for layout in (1, 2, 3):
+        scripted.executable(f"old-{layout}/program", f"{layout}")
+        scripted.executable(f"new-{layout}/program", "new")
+    scripted.script = lambda spec, number: measured(12 * (1 + number % 5 * 1e-4))  # noqa: ARG005
+    commands = [f"env -C {side}-{{layout}} ./program" for side in ("old", "new")]
+    scripted("compare", *commands, "--layouts", "3", "--pairs", "60", "-o", "record.json")
+    record = weighing_in(scripted.folder / "record.json")
+    assert record.subjects[0].digest != record.subjects[1].digest
+    messages = [one.message for one in record.findings if one.code == "equal-layouts"]
+    assert messages == [f"the 3 layouts of {commands[1]} are one and the same, byte by byte"]
+
+
 def test_layouts_may_be_told_apart_by_an_argument(scripted: ScriptedWorld) -> None:
     scripted.script = lambda spec, number: measured(12 * (1 + number % 5 * 1e-4))  # noqa: ARG005
     assert scripted("compare", "./old {layout}", "./new {layout}", "--layouts", "2", "--pairs", "20").status == 0

@@ -19,7 +19,7 @@ from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from tests.hostile.tool import edit
 from tests.tool import announced
-from tests.world import Killed, ScriptedWorld, at_launch, kill, measured, program_of
+from tests.world import Killed, LaunchScript, ScriptedWorld, at_launch, kill, measured, program_of
 
 EVIL = "\x1b]0;evil\x07\x9b31m\u202e\n"
 
@@ -80,19 +80,37 @@ def test_programs_are_looked_at_where_they_are_run(scripted: ScriptedWorld, else
     assert Path.cwd() == elsewhere
 
 
+def rebuilding(world: ScriptedWorld, name: str, script: LaunchScript) -> LaunchScript:
+    """Return the script, with a program that is another one after each launch."""
+
+    def rebuild(spec: LaunchSpec, number: int) -> Measured:
+        world.executable(name, f"which is built anew {number}")
+        return script(spec, number)
+
+    return rebuild
+
+
 def test_a_program_that_is_replaced_there_meanwhile_is_noticed(scripted: ScriptedWorld, elsewhere: Path) -> None:
     os.chdir(scripted.folder)
     journal = killed(scripted)
     os.chdir(elsewhere)
-
-    def script(spec: LaunchSpec, number: int) -> Measured:
-        scripted.executable("new", f"which is built anew {number}")
-        return steady(spec, number)
-
-    scripted.script = script
+    scripted.script = rebuilding(scripted, "new", steady)
     done = scripted("compare", "--resume", journal)
     assert done.status == 3
     assert b"./new was replaced while it was measured" in done.err
+
+
+def test_a_program_that_env_starts_is_the_one_that_must_stay(scripted: ScriptedWorld) -> None:
+    for folder in ("a", "b"):
+        scripted.executable(f"{folder}/program", folder)
+    commands = [f"env -C {folder} ./program" for folder in ("a", "b")]
+    journal = killed(scripted, *commands)
+    scripted.executable("b/program", "which was built anew")
+    assert "b/./program is not the program that" in scripted.refuses("compare", "--resume", journal)
+    scripted.script = rebuilding(scripted, "b/program", steady)
+    done = scripted("compare", *commands)
+    assert done.status == 3
+    assert b"b/./program was replaced while it was measured" in done.err
 
 
 def test_hooks_parameters_and_path_mean_what_they_meant(

@@ -34,6 +34,15 @@ def test_a_candidate_has_an_amount_of_its_own_only_where_it_is_another() -> None
     assert processed_of({"bytes": 8.0}, {"bytes": 9.0}) == [Processed(unit="bytes", amount=8, candidate=9)]
 
 
+@pytest.mark.parametrize(
+    ("candidate", "error", "told"),
+    [(5243.0, 0.001, None), (5243.0, 0.0001, 5243), (5246.0, 0.001, 5246), (5241.0, 0.00009, 5241)],
+)
+def test_what_rounding_leaves_open_makes_no_other_amount(candidate: float, error: float, told: float | None) -> None:
+    found = processed_of({"bytes": 5240.0}, {"bytes": candidate}, error=error)
+    assert found == [Processed(unit="bytes", amount=5240, candidate=told)]
+
+
 def test_verdicts_and_summaries_get_ratios_and_throughputs() -> None:
     derived = Derived(verdicts=[SLOWER], summaries=[SUMMARY])
     found = with_ratios([Benchmark(name="sort", processed=BOTH)], derived)

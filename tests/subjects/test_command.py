@@ -20,6 +20,7 @@ from steelyard.subjects.command import (
     launch_spec,
     shared_environment,
 )
+from steelyard.subjects.programs import digest
 
 DRAW = Draw(hash_seed=255, padding_bytes=3)
 Program = Callable[..., Path]
@@ -231,6 +232,7 @@ def test_a_program_behind_env_is_looked_for_in_the_folder_that_it_enters(program
     file = program()
     subject = command_subject("env -C bin ./tool -x", "x", "baseline", shell=False, directory=str(tmp_path))
     assert subject.argv == ["env", "-C", "bin", "./tool", "-x"]
+    assert subject.digest == digest(str(file))
     file.unlink()
     for command in ("env -C bin ./tool", "env -C gone ./tool"):
         with pytest.raises(UsageError, match="/tool' cannot be run: No such file or directory"):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.errors import MeasurementError
-from steelyard.subjects.programs import Programs, digest
+from steelyard.subjects.programs import Programs, digest, weighed_file
+from tests.model.samples import subject
 
 
 @pytest.fixture
@@ -55,6 +56,28 @@ def test_a_removed_program_is_an_error(program: Path) -> None:
     program.unlink()
     with pytest.raises(MeasurementError, match="is gone"):
         programs.check(str(program), "new")
+
+
+def test_a_program_that_was_never_there_is_left_to_its_launch(program: Path) -> None:
+    programs = Programs()
+    programs.check(str(program.with_name("absent")), "new")
+
+
+@pytest.mark.parametrize(
+    ("words", "directory", "path"),
+    [
+        ("env -C parse ./p.test -x", None, "parse/./p.test"),
+        ("env -C parse ./p.test", "/checkout", "/checkout/parse/./p.test"),
+        ("env -C /made bin/p", "/checkout", "/made/bin/p"),
+        ("env -C parse p.test", "/checkout", "/found"),
+        ("env -C parse A=/x p.test", "/checkout", "/found"),
+        ("env -C parse", "/checkout", "/found"),
+        ("./p.test -C parse ./other", "/checkout", "/found"),
+    ],
+)
+def test_behind_env_the_program_that_it_starts_is_weighed(words: str, directory: str | None, path: str) -> None:
+    of = {"argv": words.split(), "program": "/found", "directory": directory}
+    assert weighed_file(subject("new").model_copy(update=of)) == path
 
 
 def test_the_digest_is_of_the_content(program: Path) -> None:

@@ -10,8 +10,8 @@ from steelyard.design.runner.targets import layouts_of
 from steelyard.model.findings import Finding
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import LAYOUT_PLACE, subject_in_layout
-from steelyard.subjects.programs import digest
+from steelyard.subjects.command import LAYOUT_PLACE
+from steelyard.subjects.programs import digest, weighed_file
 
 
 def with_digest(subject: Subject, settings: Settings) -> Subject:
@@ -22,7 +22,7 @@ def with_digest(subject: Subject, settings: Settings) -> Subject:
 def digest_of(subject: Subject, settings: Settings) -> str | None:
     """Return the SHA-256 of a subject's program, or of its layouts' digests; None if one of them cannot be read."""
     if not _have_own_files(subject, settings):
-        return digest(subject.program)
+        return digest(weighed_file(subject))
     digests = _digests(subject, settings)
     known = [one for one in digests if one is not None]
     return sha256("\n".join(known).encode()).hexdigest() if len(known) == len(digests) else None
@@ -30,7 +30,7 @@ def digest_of(subject: Subject, settings: Settings) -> str | None:
 
 def _have_own_files(subject: Subject, settings: Settings) -> bool:
     """Whether the layouts are files of their own; they may also be told apart by an argument only."""
-    return settings.layouts > 0 and LAYOUT_PLACE in subject.program
+    return settings.layouts > 0 and LAYOUT_PLACE in weighed_file(subject)
 
 
 def _digests(subject: Subject, settings: Settings) -> list[str | None]:
@@ -39,8 +39,10 @@ def _digests(subject: Subject, settings: Settings) -> list[str | None]:
 
 def _program(subject: Subject, layout: int) -> Path:
     """Return the file of a layout; a program that is found only once its layout is known is relative to its folder."""
-    variant = subject_in_layout(subject, layout)
-    return Path(variant.directory or "", variant.program)
+    folder, file = (
+        path.replace(LAYOUT_PLACE, str(layout)) for path in (subject.directory or "", weighed_file(subject))
+    )
+    return Path(folder, file)
 
 
 def _content_digests(subject: Subject, settings: Settings) -> list[str | None]:

@@ -18,6 +18,7 @@ from steelyard.model.files import load
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.subjects.command import subject_in_layout
+from steelyard.subjects.programs import weighed_file
 
 TRUST = "--trust-journal"
 
@@ -85,7 +86,7 @@ def check_programs(record: Weighing, path: Path) -> None:
     """Raise UsageError for a program that is not the one that the weighing began with."""
     for subject in record.subjects:
         if subject.digest is not None and digest_of(subject, record.settings) != subject.digest:
-            raise UsageError(f"{subject.program} is not the program that {path} began with: weigh again")
+            raise UsageError(f"{weighed_file(subject)} is not the program that {path} began with: weigh again")
 
 
 def _passed_texts(record: Weighing) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Annotated, Final, Literal, get_args
 
 from steelyard.model.numbers import LEAST_VALUE, MOST_VALUE
@@ -44,13 +45,24 @@ def per_second(processed: Sequence[Processed], metric: str, median_ns: float, si
     return {one.unit: one.of(side) / (median_ns / 1e9) for one in processed}
 
 
-def processed_of(amounts: Mapping[str, float], candidate: Mapping[str, float] | None = None) -> list[Processed]:
-    """What both sides process, by unit; a candidate without an amount is assumed to process as much."""
+def processed_of(
+    amounts: Mapping[str, float], candidate: Mapping[str, float] | None = None, *, error: float = 0.0
+) -> list[Processed]:
+    """What both sides process, by unit; a candidate without an amount is assumed to process as much.
+
+    So is one whose amount differs by no more than `error`, relative: by what rounding leaves open of both together.
+    """
     other = candidate or {}
     return [
         validated(
             Processed,
-            {"unit": unit, "amount": amount, "candidate": other.get(unit) if other.get(unit) != amount else None},
+            {"unit": unit, "amount": amount, "candidate": _if_different(amount, other.get(unit), error)},
         )
         for unit, amount in amounts.items()
     ]
+
+
+def _if_different(amount: float, candidate: float | None, error: float) -> float | None:
+    """The candidate's amount if it is surely another one; an error below half a unit leaves a whole number exact."""
+    is_different = candidate is not None and abs(candidate - amount) > floor(error * amount + 0.5)
+    return candidate if is_different else None

@@ -20,7 +20,7 @@ from steelyard.model.placeholders import PLACEHOLDER, with_values
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.typed import in_quotes
-from steelyard.subjects.programs import digest
+from steelyard.subjects.programs import digest, path_behind_env, weighed_file
 from steelyard.subjects.shell_words import sets_variable, shell_words
 
 # What a launch inherits unless more is asked for: where programs are, who the user is, language and time zone.
@@ -62,15 +62,8 @@ def command_subject(
         _check_jar(argv, role, directory)
     except UsageError as error:
         raise UsageError(f"{error}{_quoted_path_hint(command, directory) or _shell_hint(command, argv[0])}") from error
-    return Subject(
-        name=name,
-        command=command,
-        argv=argv,
-        program=program,
-        shell=shell,
-        digest=None if shell or deferred else digest(program),
-        directory=directory,
-    )
+    subject = Subject(name=name, command=command, argv=argv, program=program, shell=shell, directory=directory)
+    return subject if shell or deferred else subject.model_copy(update={"digest": digest(weighed_file(subject))})
 
 
 def command_line(argv: Sequence[bytes]) -> str:
@@ -306,11 +299,9 @@ def _quoted_path_hint(command: str, directory: str | None) -> str:
 
 def _check_env_program(argv: Sequence[str], role: str, directory: str | None) -> None:
     """Raise UsageError if `env -C FOLDER ./program` has no such program: env itself would say so only in a launch."""
-    if argv[:2] != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
-        return
-    folder, program = argv[2:4]
-    is_path = "/" in program and "=" not in program
-    if is_path and not any(map(PLACEHOLDER.search, (folder, program))):
+    behind = path_behind_env(argv)
+    if behind is not None and not any(map(PLACEHOLDER.search, behind)):
+        folder, program = behind
         _find_program(program, role, None, str(Path(directory or "", folder)))
 
 

@@ -184,6 +184,10 @@ class Harness(Protocol):
         """Return how much an iteration processes, by unit, if the launch tells; `samples` was called before."""
         return {}
 
+    def amount_error(self, measured: Measured) -> float:  # noqa: ARG002
+        """Return by how much of itself each of these amounts may be off, where it is computed from rounded figures."""
+        return 0.0
+
 
 def harness_names() -> list[str]:
     """Return the names of all harnesses that can be driven here."""

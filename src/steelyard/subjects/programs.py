@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError
+from steelyard.model.subject import Subject
+
+
+def path_behind_env(argv: Sequence[str]) -> tuple[str, str] | None:
+    """Return the folder and the program of `env -C FOLDER ./program`; None for any other command.
+
+    A name without a slash is not returned, as env looks for it on PATH.
+    """
+    if list(argv[:2]) != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
+        return None
+    folder, program = argv[2:4]
+    return (folder, program) if "/" in program and "=" not in program else None
+
+
+def weighed_file(subject: Subject) -> str:
+    """Return the path of the program that does a subject's work: of `env -C FOLDER ./program`, the latter."""
+    behind = path_behind_env(subject.argv)
+    return subject.program if behind is None else os.path.join(subject.directory or "", *behind)  # noqa: PTH118
 
 
 def digest(program: str) -> str | None:
@@ -29,10 +48,15 @@ class Programs:
         self._seen: dict[str, tuple[tuple[int, ...], str | None]] = {}
 
     def check(self, program: str, name: str) -> None:
-        """Raise MeasurementError if the program is not what it was at its first check."""
+        """Raise MeasurementError if the program is not what it was at its first check.
+
+        One that was never there is left to its launch, which says what is missing.
+        """
         try:
             status = os.stat(program)  # noqa: PTH116 - a Path for each launch costs as much as the rest of this check
         except OSError as error:
+            if program not in self._seen:
+                return
             raise MeasurementError(f"{name}: {program} is gone ({error.strerror}): it was there before") from error
         marks = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         known = self._seen.get(program)

@@ -104,6 +104,24 @@ def test_the_last_one_is_not_named_if_its_parent_is_as_slow() -> None:
     assert [found.change] == found.steps[0].compared, "that of the ends"
 
 
+class LastOpen(SimulatedScales):
+    """Scales on which the weighing of the third of five commits and the fourth stays open."""
+
+    def weigh(self, commits: Sequence[Commit], margin: float, share: float, **options: bool) -> Weighed:
+        weighed = super().weigh(commits, margin, share, **options)
+        if [int(commit.hash, 16) for commit in commits] != [2, 3]:
+            return weighed
+        return replace(weighed, compared=[one.model_copy(update={"verdict": "undecided"}) for one in weighed.compared])
+
+
+def test_a_last_weighing_that_stays_open_says_what_would_tell() -> None:
+    found = search(LastOpen(np.array([0, 0, 0, 0.1, 0.1]), quiet, np.random.default_rng(5), 30))
+    assert (found.end, found.found) == ("range", None)
+    assert found.why == (
+        "weighed against its parent once more, 0000000000 was not found slower: a longer --max-time would tell more"
+    )
+
+
 class Astray(SimulatedScales):
     """Scales on which the middle one of three commits is always like the good end."""
 

@@ -83,6 +83,31 @@ def test_copies_that_wait_for_another_program_may_differ_in_what_that_one_does()
     assert of_clients.remedy is None
 
 
+@pytest.mark.parametrize("harness", ["divan", "protocol", None])
+def test_the_remedy_for_copies_is_given_where_they_can_be_counted(harness: str | None) -> None:
+    (found,) = equal_programs_finding(in_revisions(record(("a", "a"), harness=harness)), 0, "cpu", "slower")
+    assert (found.remedy is not None) == (harness != "divan")
+
+
+@pytest.mark.parametrize(
+    ("harness", "name"), [("pytest-benchmark", "pytest"), ("protocol", "python3.11"), (None, "node")]
+)
+def test_what_is_interpreted_differs_in_its_files_and_not_in_the_program(harness: str | None, name: str) -> None:
+    copies = in_revisions(record(("a", "a"), harness=harness))
+    for place, one in enumerate(copies.subjects):
+        copies.subjects[place] = one.model_copy(update={"program": f"/{place}/.venv/bin/{name}"})
+    assert verdicts(copies)[0].verdict == "slower"
+    assert not equal_programs_finding(copies, 0, "cpu", "slower")
+
+
+def test_copies_that_env_starts_are_known_by_their_folders() -> None:
+    record_of_env = in_revisions(record(("a", "a")))
+    for place, one in enumerate(record_of_env.subjects):
+        of = {"argv": ["env", "-C", "parse", "./p"], "program": "/usr/bin/env", "directory": f"/{place}"}
+        record_of_env.subjects[place] = one.model_copy(update=of)
+    assert equal_programs_finding(record_of_env, 0, "cpu", "slower")
+
+
 def test_it_is_not_said_of_two_programs_of_a_single_file_of_two_commands_or_of_counts() -> None:
     one_file = in_revisions(record(("a", "a")))
     one_file.subjects[1] = one_file.subjects[1].model_copy(update={"program": one_file.subjects[0].program})

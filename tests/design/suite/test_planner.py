@@ -85,6 +85,20 @@ class TestWhatIsProcessed:
             "the candidate processes another amount than the baseline, 8,192 bytes against 4,096 an iteration: one"
         )
 
+    @pytest.mark.parametrize("error", [0.0, 0.001])
+    def test_amounts_that_only_rounding_tells_apart_are_one(
+        self, error: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        suites, told = machine(baseline=ONE, candidate=ONE), {b"baseline": 5240.0, b"candidate": 5243.0}
+        good = suites.script
+        suites.script = lambda number, spec: replace(good(number, spec), stderr=spec.program)
+        monkeypatch.setattr(ProtocolHarness, "processed", lambda _, measured, work: {"bytes": told[measured.stderr]})  # noqa: ARG005
+        monkeypatch.setattr(ProtocolHarness, "amount_error", lambda *_: error)
+        record = plan(suites, header())
+        expected = Processed(unit="bytes", amount=5240, candidate=None if error else 5243)
+        assert record.benchmarks[0].processed == [expected]
+        assert bool(messages(record, "other-work")) == (not error)
+
     def test_what_the_user_says_comes_first(self) -> None:
         suites = machine(baseline=ONE, candidate=ONE)
         suites.listed = {"baseline": {"bytes": 4096}}

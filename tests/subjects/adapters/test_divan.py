@@ -219,6 +219,10 @@ def test_a_table() -> None:
         assert (found.name, found.processed) == (one.name, one.processed)
 
 
+def test_amounts_are_told_in_four_digits() -> None:
+    assert Divan().amount_error(PLAIN) == 0.001
+
+
 HEADER = "cases  fastest       │ slowest       │ median        │ mean          │ samples │ iters\n"
 
 

@@ -420,3 +420,13 @@ def test_the_bytes_of_an_iteration_are_a_whole_number_whatever_the_digits_of_the
     assert processed_in(results_in("BenchmarkX \t 200\t 54.88 ns/op")) == {}
     for rate in ("NaN", "+Inf", "-1"):
         assert processed_in(results_in(f"BenchmarkX \t 200\t 54.88 ns/op\t{rate} MB/s")) == {}
+
+
+@pytest.mark.parametrize(
+    ("time", "rate", "error"),
+    [("419012", "12.51", 0.005 / 12.51 + 0.5 / 419012), ("54.88", "1822.16", 0.0005 + 0.005 / 1822.16)],
+)
+def test_the_digits_of_a_rate_and_of_a_time_leave_an_error(time: str, rate: str, error: float) -> None:
+    line = f"BenchmarkX \t 10\t {time} ns/op\t {rate} MB/s\n"
+    assert Go().amount_error(replace(PLAIN, stdout=line.encode())) == pytest.approx(error)
+    assert Go().amount_error(replace(PLAIN, stdout=b"BenchmarkX \t 10\t 54.88 ns/op\n")) == 0

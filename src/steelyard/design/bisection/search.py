@@ -250,7 +250,7 @@ class CommitSearch:
         if last.verdict == self.sought:
             return SearchEnded("found")
         why = f"weighed against its parent once more, {commit.short} was not found {self.sought}"
-        return SearchEnded("range", why)
+        return SearchEnded("range", f"{why}{self._more_budget_hint if last.verdict == 'undecided' else ''}")
 
     # --- what they share
 

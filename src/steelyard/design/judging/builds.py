@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from steelyard.design.judging.asleep import is_asleep
+from steelyard.machine.watch.names import INTERPRETER
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED
+from steelyard.subjects.harness import harness_named
+from steelyard.subjects.programs import weighed_file
 
 # Harnesses of languages whose code a linker lays out; any language may speak the protocol.
 _LINKED_HARNESSES: Final = ("catch2", "criterion", "divan", "go", "google-benchmark", "nanobench", "protocol", "swift")
@@ -46,14 +50,19 @@ def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdic
     sides = record.benchmarks[benchmark]
     baseline, candidate = (record.subjects[place] for place in (sides.baseline, sides.candidate))
     are_copies = baseline.digest is not None and baseline.digest == candidate.digest
-    if verdict not in CHANGED or not are_copies or baseline.program == candidate.program:
+    if verdict not in CHANGED or not are_copies or weighed_file(baseline) == weighed_file(candidate):
         return []
     if baseline.revision is None or candidate.revision is None:
+        return []
+    harness = record.settings.harness
+    # What an interpreter runs is in the files that it reads, whichever it is.
+    if harness not in (None, *_LINKED_HARNESSES) or INTERPRETER.fullmatch(Path(weighed_file(baseline)).name):
         return []
     if sides.control or METRICS[metric].unit != "ns":
         return []
     # Counts of a client say nothing about the server that works for it.
     waits = is_asleep(record, benchmark)
+    can_count = not waits and (harness is None or harness_named(harness).counts)
     elsewhere = "what another program, such as a server, does for them, in " if waits else ""
     return [
         Finding(
@@ -61,7 +70,7 @@ def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdic
             message="the programs of both sides are equal, byte for byte: what makes them differ is in "
             f"{elsewhere}the files that they read, or where in memory each copy lies, which stays the same as long as "
             "the copies do",
-            remedy=None if waits else "--metric instructions tells whether they do the same work",
+            remedy="--metric instructions tells whether they do the same work" if can_count else None,
         )
     ]
 

@@ -86,8 +86,8 @@ def _pairing(noise: Noise, found: _Kinds) -> Condition:
     costs = tandem_costs(found)
     if not costs:
         return unknown("pairing", "pairs in tandem were not measured")
-    told = ", ".join(f"of a {_NAMES[work]} {one.part:.2g}" for work, one in costs.items())
-    evidence = f"in tandem a verdict takes so many times as long: {told}"
+    told = ", ".join(f"{one.part:.2g} times as long for a {_NAMES[work]}" for work, one in costs.items())
+    evidence = f"in tandem a verdict takes {told}"
     if "tandem" in noise.pairing.values():
         return fine("pairing", f"{evidence}; longer commands are weighed so by themselves where they gain by it")
     return fine("pairing", f"{evidence}; {no_gain_reason(costs.values())}")
@@ -97,8 +97,8 @@ def _pinning(noise: Noise) -> Condition:
     costs = pinned_costs(noise.spreads)
     if not costs:
         return unknown("pinning", "there is but one processor, or none may be chosen")
-    told = ", ".join(f"to processor {cpu} {one.part:.2g}" for cpu, one in sorted(costs.items()))
-    evidence = f"pinned, a verdict takes so many times as long: {told}"
+    told = ", ".join(f"{one.part:.2g} times as long on processor {cpu}" for cpu, one in sorted(costs.items()))
+    evidence = f"pinned, a verdict takes {told}"
     if noise.cpu is not None:
         return slight("pinning", evidence, f"--cpu {noise.cpu}")
     return fine("pinning", f"{evidence}; {no_gain_reason(costs.values())}, so leave --cpu out")

@@ -30,6 +30,7 @@ from steelyard.subjects.command import (
     with_parameters,
 )
 from steelyard.subjects.harness import Work, harness_named
+from steelyard.subjects.programs import weighed_file
 from steelyard.subjects.revisions.shared import copied, loaded_beside
 from steelyard.subjects.shell_words import needs_shell, shell_words
 
@@ -108,6 +109,7 @@ class _Launches:
         self._record, self._settings, self._subjects = record, settings, subjects
         self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
         self._names = {place: shown_name(record, place[0], one.name, place[2]) for place, one in subjects.items()}
+        self._files = {place: weighed_file(subject) for place, subject in subjects.items()}
         self._remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
         self._needs_cpu, self._first_layout = decides_by_cpu(settings), layouts_of(settings)[0]
 
@@ -145,7 +147,7 @@ class _Launches:
             self._names[place],
             spec,
             self._record.benchmarks[benchmark].subject_of(side),
-            self._subjects[place].program,
+            self._files[place],
             harness,
             work,
             self._needs_cpu,

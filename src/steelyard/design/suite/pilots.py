@@ -41,6 +41,8 @@ class Pilots:
     """How long a pair takes, in seconds, going by the latest trial."""
     processed: dict[tuple[int, str], dict[str, float]] = field(default_factory=dict)
     """What an iteration of a subject's benchmark processes, as it was told, by unit."""
+    amount_errors: dict[tuple[int, str], float] = field(default_factory=dict)
+    """By how much of itself each of these amounts may be off."""
     plain: set[str] = field(default_factory=set)
     """The benchmarks of which at least one side has a clock that went on where it was to stand still. From then on none
     of their clocks stands still, as times with and without waiting cannot be compared."""
@@ -108,6 +110,7 @@ class Pilots:
     def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], start_ns: float = 0.0) -> Pilot:
         if target.work and (processed := self.harness.processed(reading.measured, target.work)):
             self.processed[ask.subject, entry] = processed
+            self.amount_errors[ask.subject, entry] = self.harness.amount_error(reading.measured)
         if target.work and target.work.still and any(one.delay_ns is None for one in reading.samples):
             self.plain.add(entry)
         return Pilot(beside_samples_ns(reading), reading.samples, start_ns)

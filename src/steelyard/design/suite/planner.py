@@ -269,7 +269,9 @@ def _with_amounts(benchmark: Benchmark, trials: Trials, processed: Sequence[Proc
     entry = benchmark.entry or ""
     if not processed:
         places = (benchmark.baseline, benchmark.candidate)
-        processed = processed_of(*(trials.pilots.processed.get((place, entry), {}) for place in places))
+        told, errors = trials.pilots.processed, trials.pilots.amount_errors
+        error = sum(errors.get((place, entry), 0.0) for place in places)
+        processed = processed_of(*(told.get((place, entry), {}) for place in places), error=error)
     amounts = trials.known.get(entry, Amounts()).fields_for_candidate(benchmark.candidate)
     return benchmark.model_copy(update={**amounts, "processed": [*processed]})
 

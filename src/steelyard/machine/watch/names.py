@@ -11,7 +11,7 @@ from steelyard.machine.moments import Process, Processes
 from steelyard.machine.readings import Tree
 
 _KERNEL_THREADS = (2, "kthreadd")
-_INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
+INTERPRETER = re.compile(r"(python|perl|ruby|node|php|bash|dash|zsh|sh)[\d.]*")
 _FILE = re.compile(r"[\w./+@][\w./+@-]*")
 # Options followed by code instead of a file, as in `bash -lc`, `perl -ne`, `node --eval`, `php -r`; and a few others.
 _CODE_OPTION = re.compile(r"-\w*[cepr]|--(eval|print|run|exec)")
@@ -43,7 +43,7 @@ class Names:
         """
         if self.has_kernel_threads and process.parent == _KERNEL_THREADS[0]:
             return f"[{_printable(process.name.partition('/')[0])}]"
-        if _INTERPRETER.fullmatch(process.name):
+        if INTERPRETER.fullmatch(process.name):
             script = _script(self._words(number)[1:])
             if script is not None and script != process.name:
                 return _printable(f"{process.name} {script}")

@@ -174,6 +174,11 @@ class Go(Harness):
         """Return what b.SetBytes says."""
         return processed_in(results_in(printed_by(measured)))
 
+    def amount_error(self, measured: Measured) -> float:
+        """Return what the two decimals of a rate, and the whole ns or the four digits of a time, leave open."""
+        told = [one.values for one in results_in(printed_by(measured)) if one.values.get(_RATE, 0) > 0]
+        return max((0.005 / one[_RATE] + min(0.5 / one[_TIME], 0.0005) for one in told if one[_TIME] > 0), default=0.0)
+
 
 def processed_in(results: Iterable[GoResult]) -> dict[str, float]:
     """Return the bytes of an iteration, a whole number, computed from rates that are printed with two decimals."""

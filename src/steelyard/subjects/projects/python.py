@@ -127,8 +127,8 @@ def _comments(needed: str, installed: str) -> Sequence[str]:
     return (
         "Each revision's modules are imported from its own folder, by the python on PATH, which needs",
         f"{needed}. A package that has compiled parts, or other requirements in each revision, has to",
-        f"be built: for example by 'python3 -m venv .venv && .venv/bin/pip install {installed}',",
-        "to weigh with .venv/bin/python.",
+        f"be built: for example by 'python3 -m venv .venv && .venv/bin/pip install -e {installed}',",
+        "to weigh with .venv/bin/python; -e puts the compiled parts beside the sources, which are imported first.",
     )
 
 
