@@ -190,7 +190,7 @@ class Cell:
         self.seconds.append(seconds)
         self.pairs.append(seen["pairs"])
         self.errors.append(seen["change"] - self.change)
-        differences = np.log(np.divide(*launches.pair_values(0, "active")))
+        differences = np.log(np.divide(*launches.metric_of_pairs(0, "active")))
         self.spreads.append(quartile_deviation(differences))
 
     def cells(self) -> list[str]:

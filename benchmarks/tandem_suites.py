@@ -95,7 +95,7 @@ def _weighed(
     weighing += ["--pairs", str(pairs), "--alpha", "0.00001", command, f"env PLANTED=1 {command}"]
     run(weighing, with_own_store(folder), accept=(0, 1))
     found = load(record)
-    sides = [found.launches.pair_values(number, "active") for number in range(len(found.benchmarks))]
+    sides = [found.launches.metric_of_pairs(number, "active") for number in range(len(found.benchmarks))]
     return {one.name: np.log(np.stack(values)) for one, values in zip(found.benchmarks, sides, strict=True)}
 
 

@@ -23,7 +23,6 @@ from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED
 from steelyard.report import figures
 from steelyard.stats.signed_rank import estimate
 
@@ -164,7 +163,7 @@ class Tool:
 
 def judged(run: Launches, values: FloatArray) -> list[float]:
     """Return the values of the launches that are judged, which leaves out the warm-up."""
-    return [float(value) for value in values[run.select(benchmark=0, role=ROLES.index(USED), side=0)]]
+    return [float(value) for value in values[run.judged(0)]]
 
 
 def calls(rounds: int) -> str:

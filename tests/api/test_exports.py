@@ -19,8 +19,8 @@ from steelyard.design.conversion import convert_files
 from steelyard.model.bisection import Bisection, Commit, Compared, Step
 from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
 from steelyard.model.rows import Sample

@@ -20,7 +20,7 @@ from steelyard.api.recipe import build_variables
 from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
-from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.findings import IDENTICAL, Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.project_file import load_project

@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.api import project_checks
 from steelyard.api.project_checks import BuiltSide
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.subjects.revisions.checkout import NotBuiltError
 from steelyard.subjects.revisions.sides import Side
 from tests.golden.programs import Bench, Program

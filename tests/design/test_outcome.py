@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.outcome import judge_outcome, recall_record
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from tests.design.scripted import run_header, weighing
 

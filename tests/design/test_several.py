@@ -15,7 +15,7 @@ from steelyard.design.request import Request
 from steelyard.design.several import Part, measure_all, pass_on_alpha
 from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.kept import IDENTICAL, Finding
+from steelyard.model.findings import IDENTICAL, Finding
 from steelyard.model.settings import Settings
 from tests.report.records import verdict, weighing
 from tests.world import ScriptedWorld

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steelyard.design.stderr_notes import StderrNotes
-from steelyard.model.kept import SAID_FAILURE, Finding
+from steelyard.model.findings import SAID_FAILURE, Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import ROLES, WARM_UP
 from tests.design.counted import COUNTED, PROGRAM, Stage, launched

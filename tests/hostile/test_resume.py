@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.model.files import load, save
-from steelyard.model.kept import VERSION
+from steelyard.model.format import VERSION
 from steelyard.model.records import Run, Weighing
 from tests.hostile.tool import Tool, edit, kill
 from tests.in_process import InProcess

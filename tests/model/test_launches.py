@@ -54,7 +54,7 @@ def test_no_rows_are_empty_columns() -> None:
     launches = of()
     assert len(launches) == 0
     assert len(launches.metric("active")) == 0
-    baseline, candidate = launches.pair_values(0, "wall")
+    baseline, candidate = launches.metric_of_pairs(0, "wall")
     assert len(baseline) == len(candidate) == 0
     assert len(launches.select(benchmark=0, role=USED, side=0)) == 0
 
@@ -232,7 +232,7 @@ def test_those_of_a_benchmark_are_told_in_all_roles_or_in_some() -> None:
 
 def test_pair_values_match_the_launches_of_a_pair_whatever_their_order() -> None:
     launches = of(row(1, 1, wall_ns=11), row(1, 0, wall_ns=10), row(0, 0, wall_ns=20), row(0, 1, wall_ns=21))
-    baseline, candidate = launches.pair_values(0, "wall")
+    baseline, candidate = launches.metric_of_pairs(0, "wall")
     assert baseline.tolist() == [20, 10]
     assert candidate.tolist() == [21, 11]
 
@@ -252,8 +252,8 @@ def test_pair_values_leave_out_incomplete_disturbed_and_foreign_pairs() -> None:
         row(1, 0, wall_ns=5, benchmark=1),
         row(1, 1, wall_ns=6, benchmark=1),
     )
-    assert [side.tolist() for side in launches.pair_values(0, "wall")] == [[1, 3], [2, 4]]
-    assert [side.tolist() for side in launches.pair_values(1, "wall")] == [[5], [6]]
+    assert [side.tolist() for side in launches.metric_of_pairs(0, "wall")] == [[1, 3], [2, 4]]
+    assert [side.tolist() for side in launches.metric_of_pairs(1, "wall")] == [[5], [6]]
 
 
 def test_columns_of_different_lengths_are_refused() -> None:

@@ -9,7 +9,7 @@ import pytest
 from steelyard.design.outcome import derive
 from steelyard.model.derived import Derived
 from steelyard.model.files import load
-from steelyard.model.kept import VERSION
+from steelyard.model.format import VERSION
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Run, Weighing
 

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from steelyard.model.derived import Side, Summary, Verdict
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Run, StopReason, Weighing

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.findings import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.layouts import LayoutFacts
 from steelyard.model.settings import Settings
 from steelyard.report import budgets, sentences

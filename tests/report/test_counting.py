@@ -12,7 +12,7 @@ from rich.console import Console
 
 from steelyard.design.counting.judgement import count_summary, count_verdicts
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.report import markdown, terminal

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.model.derived import Derived
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.gate import GateReport, Judged, Standing
-from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.limits import Accepted, Limits
 from steelyard.report import gate_markdown, junit, openmetrics
 from tests.report.records import verdict, weighing

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from steelyard.model.findings import NOISY_ALONE, SAID_BY_ONE, SAID_FAILURE, SHARED, Finding
 from steelyard.model.gate import GateReport, Judged
-from steelyard.model.kept import NOISY_ALONE, SAID_BY_ONE, SAID_FAILURE, SHARED, Finding
 from steelyard.model.limits import Limits
 from steelyard.report import gate_markdown, gate_terminal, junit
 from tests.report.records import UNDECIDED, flat, on_screen, weighing

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steelyard.model.kept import SHARED, Finding
+from steelyard.model.findings import SHARED, Finding
 from steelyard.model.settings import Settings
 from steelyard.report import markdown
 from steelyard.report.markup import code, escape

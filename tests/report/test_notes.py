@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.report import markdown, notes, terminal
 from steelyard.report.notes import Note
 from steelyard.report.sheet import Sheet

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.findings import CONTROL_ALARM, Finding
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.report import ranking

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from steelyard.model.derived import Side, Verdict
-from steelyard.model.kept import SHARED, Finding
+from steelyard.model.findings import SHARED, Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings

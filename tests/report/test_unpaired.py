@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from steelyard.model.derived import Side
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.subject import Benchmark
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import unpaired

@@ -21,7 +21,7 @@ from steelyard.design.folders import enter_folder
 from steelyard.design.several import Part, join_parts
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.patterns import fits, is_chosen
 from steelyard.model.progress import Watch

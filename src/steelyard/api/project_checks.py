@@ -18,7 +18,7 @@ from steelyard.design.request import Request
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError, UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.placeholders import describe_values, with_values
 from steelyard.model.progress import Watch
 from steelyard.model.project import Target

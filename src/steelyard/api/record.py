@@ -17,8 +17,8 @@ from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.derived import SuiteMean, Summary, Verdict
 from steelyard.model.errors import SteelyardError, UsageError
 from steelyard.model.files import plain_json, save
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
-from steelyard.model.kept import Finding, VerdictName
 from steelyard.model.records import Run, Weighing
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.model.writing import write_atomically

@@ -18,7 +18,7 @@ from steelyard.model.values import seconds_in_range
 if TYPE_CHECKING:
     from steelyard.design.request import Request
     from steelyard.design.world import World
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
     from steelyard.model.progress import Watch
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
@@ -250,7 +250,7 @@ def _findings_of_sides(
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:
     """Return the findings about files that are in a checkout, or are missing from it."""
     from steelyard.design.revision_findings import built_files_finding
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
 
     first_builds = [builds[0] for builds in sides]
     notes = dict.fromkeys(note for build in first_builds for note in build.notes)

@@ -14,7 +14,7 @@ from steelyard.api.options import Revisions
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import project_instead_of_command, warn_of_unread_input
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
-from steelyard.cli.outputs import as_json, check_apart, check_writable, is_printed, writing_files
+from steelyard.cli.outputs import as_json, check_apart, check_writable, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.several import absolute, announce_commands
@@ -119,7 +119,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     Exit status: 0 there is nothing to find, 1 found, 2 wrong usage, 3 a measurement failed, 4 undecided: a range of
     commits, 130 interrupted.
     """
-    from steelyard.cli.screen import output, watching
+    from steelyard.cli.screen import watching
     from steelyard.design.bisection.search import SearchListener
     from steelyard.design.bisection.session import bisect
     from steelyard.report.bisection import show_bisection
@@ -132,8 +132,8 @@ def bisect(options: BisectOptions, world: World) -> int:
         with watching(world) as line:
             report = _SearchReport(line, request.sought)
             record, error = bisect(request, SearchListener(line, report.report_start, report.report_step), world)
-    with writing_files((path, partial(as_json, record))):
-        show_bisection(output(world.environment, beside_data=is_printed(path)), record)
+    with writing_files(world, (path, partial(as_json, record))) as console:
+        show_bisection(console, record)
     if error is not None:
         raise error
     return {"found": FOUND, "nothing": 0, "interrupted": INTERRUPTED}.get(record.end, UNDECIDED)

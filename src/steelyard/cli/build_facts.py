@@ -9,7 +9,7 @@ from steelyard import __version__
 from steelyard.design.world import World
 from steelyard.measure.launch import SERVER
 from steelyard.model.errors import SteelyardError
-from steelyard.model.kept import VERSION
+from steelyard.model.format import VERSION
 
 _LIBRARIES = ("numpy", "pydantic", "psutil", "rich", "typer")
 

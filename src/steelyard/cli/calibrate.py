@@ -12,7 +12,7 @@ import typer
 from steelyard.api.counting import jobs_checked
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.options import OUTPUT, json_option
-from steelyard.cli.outputs import check_writable, is_printed, write, writing_files
+from steelyard.cli.outputs import check_writable, write, writing_files
 from steelyard.model.errors import InterruptedBeforeEnd, MeasurementError, SteelyardError
 from steelyard.model.values import in_range
 
@@ -77,7 +77,7 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
     in_range("--launches", options.launches, 1, 1000)
     check_writable(options.chart, options.json)
 
-    from steelyard.cli.screen import output, watching
+    from steelyard.cli.screen import watching
     from steelyard.design.calibration.calibration import calibrate as measure
     from steelyard.history.calibrations import to_json
     from steelyard.model.calibration import InterruptedCalibration
@@ -90,10 +90,9 @@ def calibrate(options: CalibrateOptions, world: World) -> int:
         if options.json is not None:
             write(options.json, to_json(record))
         raise _early_end_error(kept.failure, report.kept_sentence(record, str(kept.path)))
-    with writing_files((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record))):
-        report.show(
-            output(world.environment, beside_data=is_printed(options.chart, options.json)), record, str(kept.path)
-        )
+    files = ((options.json, partial(to_json, record)), (options.chart, partial(report.svg, record)))
+    with writing_files(world, *files) as console:
+        report.show(console, record, str(kept.path))
     return 0
 
 

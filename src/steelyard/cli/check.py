@@ -10,10 +10,10 @@ from steelyard.api.checks import check_limit, target_of
 from steelyard.api.revisions import subject_of_revision
 from steelyard.api.settings import settings_of
 from steelyard.cli.check_options import CheckOptions
-from steelyard.cli.check_outcome import earlier_checks_removed_on_error, say_findings, show_record, status_of
+from steelyard.cli.check_outcome import say_findings, show_record, status_of
 from steelyard.cli.command import command
 from steelyard.cli.inputs import project_instead_of_command
-from steelyard.cli.outputs import check_apart, check_writable
+from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _check_revision(command: str, options: CheckOptions, world: World) -> int:
     check_limit(options.max_time)
     settings = settings_of(options, world)
     with (
-        earlier_checks_removed_on_error(options.json),
+        earlier_files_removed_on_error(options.json, what="check"),
         watching(world) as watch,
         subject_of_revision(command, command, options, settings, watch, world) as (subject, findings),
     ):
@@ -109,7 +109,7 @@ def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions
     from steelyard.design.suite.selection import Selection
 
     selection, heap = Selection(only=options.suite.benchmark or []), options.allocations
-    with earlier_checks_removed_on_error(options.json), watching(world) as watch:
+    with earlier_files_removed_on_error(options.json, what="check"), watching(world) as watch:
         record = check_target(subject, settings, world, watch, selection=selection, seconds=options.max_time, heap=heap)
     show_record(record, options.json, world)
     return status_of(bool(record.troubles()), record.interrupted)

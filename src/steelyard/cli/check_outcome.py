@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import as_json, is_printed, writing_files
+from steelyard.cli.outputs import as_json, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.status import FOUND, INTERRUPTED
 
@@ -16,15 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from steelyard.design.world import World
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
     from steelyard.model.soundness import Soundness
-
-
-def earlier_checks_removed_on_error(*paths: Path | None) -> AbstractContextManager[None]:
-    """Remove files of earlier checks if this one fails before it has a record to overwrite them, and say so."""
-    from steelyard.cli.outcome import earlier_files_removed_on_error
-
-    return earlier_files_removed_on_error(FileOptions(), *paths, what="check")
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
@@ -35,11 +26,10 @@ def say_findings(findings: Sequence[Finding]) -> None:
 
 def show_record(record: Soundness, path: Path | None, world: World) -> None:
     """Show what a check found, and write it to a file if there is one."""
-    from steelyard.cli.screen import output
     from steelyard.report.check import show_soundness
 
-    with writing_files((path, partial(as_json, record))):
-        show_soundness(output(world.environment, beside_data=is_printed(path)), record)
+    with writing_files(world, (path, partial(as_json, record))) as console:
+        show_soundness(console, record)
 
 
 def status_of(has_trouble: bool, interrupted: bool) -> int:

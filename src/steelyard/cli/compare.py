@@ -16,7 +16,7 @@ from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import check_files, check_not_launched
+from steelyard.cli.outputs import check_not_launched, check_writable, earlier_files_removed_on_error
 from steelyard.cli.say import say
 from steelyard.cli.views import in_units
 from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
@@ -50,7 +50,7 @@ def compare(options: CompareOptions, world: World) -> int:
     Exit status: 0 nothing is slower, 1 a candidate is slower, 2 wrong usage, 3 a measurement failed, 4 undecided
     (with --strict), 130 interrupted.
     """
-    check_files(options.files, options.launch.output)
+    check_writable(*options.files.paths(), options.launch.output)
     if options.tuned:
         world.tuner().check_untuned()  # before anything is built
     with in_units(options.unit):
@@ -59,7 +59,7 @@ def compare(options: CompareOptions, world: World) -> int:
 
 def _compare(options: CompareOptions, world: World) -> int:
     from steelyard.cli.calm import tuned
-    from steelyard.cli.outcome import earlier_files_removed_on_error, report_outcome
+    from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
@@ -91,7 +91,7 @@ def _compare(options: CompareOptions, world: World) -> int:
 
         return weigh_project(project, options, world)
     with (
-        earlier_files_removed_on_error(options.files),
+        earlier_files_removed_on_error(*options.files.paths()),
         watching(world) as watch,
         _requested_weighing(options, watch, world) as request,
     ):

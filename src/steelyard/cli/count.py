@@ -23,7 +23,7 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import check_files, check_not_launched
+from steelyard.cli.outputs import check_not_launched, check_writable
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.model.values import share
 
@@ -95,7 +95,7 @@ def count(options: CountOptions, world: World) -> int:
     from steelyard.cli.screen import watching
     from steelyard.design.session import attempt
 
-    check_files(options.files)
+    check_writable(*options.files.paths())
     judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
     request = count_of_command(options.command, options.name, replace(options, judging=judging), world)
     check_not_launched(request, *options.files.paths())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,17 +26,14 @@ from steelyard.cli.options import (
     Strict,
     json_option,
 )
-from steelyard.cli.outputs import check_apart, check_writable, is_printed, page_of, writing_files
+from steelyard.cli.outputs import Content, as_json, check_apart, check_writable, is_printed, page_of, writing_files
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from steelyard.api.diffs import Difference
     from steelyard.design.world import World
     from steelyard.model.foreign import ForeignReport
-    from steelyard.model.kept import VerdictName
     from steelyard.model.records import Run
     from steelyard.model.unpaired import UnpairedReport
 
@@ -110,110 +106,74 @@ def diff(options: DiffOptions, world: World) -> int:
 def _diff_files(options: DiffOptions, world: World) -> int:
     from steelyard.model.files import load_any
 
-    margin = relative_margin(options.margin)
-    alpha_checked(options.alpha)
-    metrics = metric_names(options.metric) if options.metric else None
+    terms = _terms(options)
     outputs = (options.json, options.markdown, options.html)
     check_writable(*outputs)
     paths = input_paths(*kept_paths(world, options.baseline, options.candidate))
     check_apart(outputs, paths)
     records = [load_any(path) for path in paths]
     names = (options.baseline, options.candidate)
-    return _show_difference(difference(records[0], records[1], names, _terms(options, margin, metrics)), options, world)
+    return _show_difference(difference(records[0], records[1], names, terms), options, world)
 
 
 def diff_runs(
-    runs: tuple[Run, Run], metrics: list[str], options: DiffOptions, margin: float, world: World, *, beside_data: bool
+    runs: tuple[Run, Run], metrics: list[str], options: DiffOptions, world: World, *, beside_data: bool
 ) -> int:
     """Compare two runs in these metrics, print the result, and return the verdict's exit status.
 
     The result goes to stderr if stdout has data (`beside_data`).
     """
-    return _show_difference(
-        difference_of_runs(*runs, _terms(options, margin, metrics)), options, world, beside_data=beside_data
-    )
+    terms = _terms(options, metrics)
+    return _show_difference(difference_of_runs(*runs, terms), options, world, beside_data=beside_data)
 
 
-def _terms(options: DiffOptions, margin: float, metrics: list[str] | None) -> Terms:
+def _terms(options: DiffOptions, metrics: list[str] | None = None) -> Terms:
     return Terms(
-        margin=margin,
-        alpha=options.alpha,
-        metrics=metrics,
+        margin=relative_margin(options.margin),
+        alpha=alpha_checked(options.alpha),
+        metrics=metric_names(options.metric) if options.metric else metrics,
         force=options.force,
         same_conditions=options.same_conditions,
     )
 
 
-class _Presentation(NamedTuple):
-    """How to report a difference between times."""
-
-    verdicts: set[VerdictName]
-    """The verdicts that decide the exit status."""
-    show: Callable[[Console], None]
-    markdown: Callable[[], str]
-
-
 def _show_difference(difference: Difference, options: DiffOptions, world: World, *, beside_data: bool = False) -> int:
+    from steelyard.cli.status import announced_status
     from steelyard.model.foreign import ForeignReport
 
     files, strict = FileOptions(json=options.json, markdown=options.markdown, html=options.html), options.strict
     beside_data = beside_data or is_printed(*files.paths())
     if isinstance(difference, ForeignReport):
-        return _present(
-            difference, _presentation_of_imports(difference), files, world, strict=strict, beside_data=beside_data
-        )
-    from steelyard.model.records import Weighing
+        from steelyard.report import foreign
 
-    if not isinstance(difference, Weighing):
-        return _present(
-            difference, _presentation_of_runs(difference), files, world, strict=strict, beside_data=beside_data
-        )
-    from steelyard.cli.outcome import report_outcome
-    from steelyard.design.outcome import Outcome
+        deciding = {verdict.verdict for verdict in difference.verdicts}
+        show, markdown = partial(foreign.show_diff, report=difference), partial(foreign.diff_markdown, difference)
+    else:
+        from steelyard.model.records import Weighing  # takes time to import, which imports do without
 
-    return report_outcome(
-        Outcome(difference), files, world, functions=options.functions, strict=strict, beside_data=beside_data
-    )
+        if isinstance(difference, Weighing):
+            from steelyard.cli.outcome import report_outcome
+            from steelyard.design.outcome import Outcome
 
+            return report_outcome(
+                Outcome(difference), files, world, functions=options.functions, strict=strict, beside_data=beside_data
+            )
+        from steelyard.report import unpaired
 
-def _presentation_of_imports(report: ForeignReport) -> _Presentation:
-    from steelyard.report import foreign
-
-    verdicts = {verdict.verdict for verdict in report.verdicts}
-    return _Presentation(verdicts, partial(foreign.show_diff, report=report), partial(foreign.diff_markdown, report))
-
-
-def _presentation_of_runs(report: UnpairedReport) -> _Presentation:
-    from steelyard.report import unpaired
-
-    verdicts = {verdict.verdict for verdict in report.deciding()}
-    return _Presentation(verdicts, partial(unpaired.show, report=report), partial(unpaired.markdown, report))
-
-
-def _present(
-    report: UnpairedReport | ForeignReport,
-    presentation: _Presentation,
-    files: FileOptions,
-    world: World,
-    *,
-    strict: bool,
-    beside_data: bool,
-) -> int:
-    """Print what was found, write the requested files, and return the exit status of the verdicts."""
-    from steelyard.cli.screen import output
-    from steelyard.cli.status import announced_status
-
+        deciding = {verdict.verdict for verdict in difference.deciding()}
+        show, markdown = partial(unpaired.show, report=difference), partial(unpaired.markdown, difference)
     with writing_files(
-        (files.json, partial(_as_json, report)),
-        (files.markdown, presentation.markdown),
-        (files.html, partial(page_of, world, report)),
-    ):
-        presentation.show(output(world.environment, beside_data=beside_data))
-        return announced_status(presentation.verdicts, world, strict=strict, beside_data=beside_data)
+        world,
+        (files.json, partial(_as_json, difference)),
+        (files.markdown, markdown),
+        (files.html, partial(page_of, world, difference)),
+        beside_data=beside_data,
+    ) as console:
+        show(console)
+        return announced_status(deciding, world, strict=strict, beside_data=beside_data)
 
 
-def _as_json(report: UnpairedReport | ForeignReport) -> str:
-    from steelyard.model.files import plain_json
+def _as_json(report: UnpairedReport | ForeignReport) -> Content:
     from steelyard.report import diff_json
 
-    return plain_json(diff_json.answer(report))
+    return as_json(diff_json.answer(report))

@@ -12,7 +12,7 @@ import typer
 from steelyard import __version__
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.options import json_option
-from steelyard.cli.outputs import as_json, check_writable, is_printed, writing_files
+from steelyard.cli.outputs import as_json, check_writable, writing_files
 from steelyard.cli.status import INTERRUPTED
 from steelyard.model.errors import MeasurementError
 
@@ -49,7 +49,6 @@ def doctor(options: DoctorOptions, world: World) -> int:
     Exit status: 0, whatever is found; 3 the programs of --measure cannot be run (all else is shown); 130 interrupted
     (what was measured by then is shown).
     """
-    from steelyard.cli.screen import output
     from steelyard.model.conditions import Examination
     from steelyard.report.doctor import show_examination
 
@@ -70,8 +69,8 @@ def doctor(options: DoctorOptions, world: World) -> int:
         conditions=conditions,
         noise=noise,
     )
-    with writing_files((options.json, partial(as_json, found))):
-        show_examination(output(world.environment, beside_data=is_printed(options.json)), found)
+    with writing_files(world, (options.json, partial(as_json, found))) as console:
+        show_examination(console, found)
     if failure is not None:
         raise failure
     return INTERRUPTED if noise is not None and noise.interrupted else 0

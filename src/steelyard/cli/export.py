@@ -12,7 +12,7 @@ import typer
 from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import STANDARD_STREAM, input_paths
-from steelyard.cli.options import OUTPUT
+from steelyard.cli.options import file_option
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.model.errors import UsageError
 
@@ -45,10 +45,7 @@ class ExportOptions(CommandOptions):
             help="As csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit.  [default: as -o ends]",
         ),
     ] = None
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", rich_help_panel=OUTPUT, help="Where to write it; - is stdout."),
-    ] = STANDARD_STREAM
+    output: Annotated[Path, file_option("Where to write it; - is stdout.", "--output", "-o")] = STANDARD_STREAM
     side: Annotated[
         str | None,
         typer.Option(

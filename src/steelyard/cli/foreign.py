@@ -8,8 +8,7 @@ from rich.console import Console
 
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import is_printed, page_of, writing_files
-from steelyard.cli.screen import output
+from steelyard.cli.outputs import page_of, writing_files
 from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.design.world import World
 from steelyard.model.files import record_bytes
@@ -23,13 +22,13 @@ def show_foreign(
 ) -> None:
     """Print an import, or what `draw` draws of it, and write the requested files."""
     described = describe_levels(record.benchmarks[: None if files.markdown is not None else MOST_BENCHMARKS])
-    console = output(world.environment, beside_data=is_printed(*files.paths()))
     with writing_files(
+        world,
         (files.json, lambda: record_bytes(record, files.json or STANDARD_STREAM)),
         (files.markdown, lambda: report.markdown(record, described)),
         (files.csv, lambda: report.csv(record)),
         (files.html, lambda: page_of(world, record)),
-    ):
+    ) as console:
         if draw is not None:
             draw(console)
         else:

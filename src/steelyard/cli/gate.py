@@ -14,11 +14,10 @@ from steelyard.api.settings import current_folder
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import input_paths
-from steelyard.cli.options import OUTPUT, WHAT_IS_JUDGED, Markdown, json_option
-from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
-from steelyard.cli.say import say
+from steelyard.cli.options import WHAT_IS_JUDGED, Markdown, file_option, json_option
+from steelyard.cli.outputs import WriteErrors, check_apart, check_writable, is_printed, write
 from steelyard.cli.status import FAILED, status_of_gate
-from steelyard.model.errors import MeasurementError, UsageError
+from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,18 +71,10 @@ class GateOptions(CommandOptions):
     ] = False
     json: Annotated[Path | None, json_option("Write the answer as JSON; - is stdout.")] = None
     markdown: Markdown = None
-    junit: Annotated[
-        Path | None,
-        typer.Option("--junit", metavar="FILE", rich_help_panel=OUTPUT, help="Write JUnit's XML; - is stdout."),
-    ] = None
+    junit: Annotated[Path | None, file_option("Write JUnit's XML; - is stdout.", "--junit")] = None
     metrics: Annotated[
         Path | None,
-        typer.Option(
-            "--metrics",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Write OpenMetrics text, as GitLab's metrics reports read it; - is stdout.",
-        ),
+        file_option("Write OpenMetrics text, as GitLab's metrics reports read it; - is stdout.", "--metrics"),
     ] = None
     forge: ForgeOptions = ForgeOptions()
 
@@ -121,16 +112,15 @@ def gate(options: GateOptions, world: World) -> int:
         of_parts=options.part,
     )
     status = status_of_gate(report.verdict, strict=limits.strict)
-    unwritten = _write(report, options, status)
-    status = FAILED if unwritten else status
+    errors = _write(report, options, status)
+    status = FAILED if errors else status
     is_log = forge.github or world.environment.get("GITHUB_ACTIONS") == "true"
     log = _show(report, world, beside_data=is_printed(*outputs), is_log=is_log)
     if is_in_ci:
         from steelyard.cli.gate_forge import report_to_forge
 
         report_to_forge(report, forge, world.environment, log, status)
-    for error in unwritten:
-        say(str(error))
+    errors.raise_last()
     return status
 
 
@@ -165,12 +155,12 @@ def _check_not_blank(patterns: Sequence[str], option: str) -> None:
         raise UsageError(f"{option} '' names no benchmark: give a name or a pattern, or leave it out")
 
 
-def _write(report: GateReport, options: GateOptions, status: int) -> list[MeasurementError]:
+def _write(report: GateReport, options: GateOptions, status: int) -> WriteErrors:
     """Write the requested files; return the errors, which must not hide the verdict or stop the other files."""
     from steelyard.model.files import plain_json
     from steelyard.report import gate_json, gate_markdown, junit, openmetrics
 
-    title, unwritten = options.forge.title, list[MeasurementError]()
+    title, errors = options.forge.title, WriteErrors()
     for path, render in (
         (options.json, lambda told: plain_json(gate_json.answer(told, status))),
         (options.junit, junit.xml),
@@ -178,11 +168,9 @@ def _write(report: GateReport, options: GateOptions, status: int) -> list[Measur
         (options.markdown, partial(gate_markdown.page, title=title)),
     ):
         if path is not None:
-            try:
+            with errors.collected():
                 write(path, render(report))
-            except MeasurementError as error:
-                unwritten.append(error)
-    return unwritten
+    return errors
 
 
 def _show(report: GateReport, world: World, *, beside_data: bool, is_log: bool) -> IO[str]:

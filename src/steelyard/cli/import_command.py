@@ -10,8 +10,8 @@ import typer
 
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import input_paths
-from steelyard.cli.options import OUTPUT, FileOptions, Markdown, json_option
-from steelyard.cli.outputs import check_apart, check_files
+from steelyard.cli.options import FileOptions, Markdown, file_option, json_option
+from steelyard.cli.outputs import check_apart, check_writable
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -43,10 +43,7 @@ class ImportOptions(CommandOptions):
     ] = None
     json: Annotated[Path | None, json_option("Keep them for show and diff (.gz compresses; - is stdout).")] = None
     markdown: Markdown = None
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", rich_help_panel=OUTPUT, help="Write every sample as CSV; - is stdout."),
-    ] = None
+    csv: Annotated[Path | None, file_option("Write every sample as CSV; - is stdout.", "--csv")] = None
 
 
 @command(
@@ -67,7 +64,7 @@ def import_(options: ImportOptions, world: World) -> int:
     from steelyard.design.conversion import convert_files
 
     outputs = FileOptions(json=options.json, markdown=options.markdown, csv=options.csv)
-    check_files(outputs)
+    check_writable(*outputs.paths())
     sources = input_paths(*options.files)
     check_apart(outputs.paths(), sources)
     patterns, created = options.benchmark or [], world.created()

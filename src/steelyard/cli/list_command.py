@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.options import json_option
-from steelyard.cli.outputs import as_json, check_writable, is_printed, writing_files
+from steelyard.cli.outputs import as_json, check_writable, writing_files
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -25,13 +25,12 @@ class ListOptions(CommandOptions):
 @command(ListOptions, examples=("steelyard list", "steelyard list --json -"))
 def list_(options: ListOptions, world: World) -> int:
     """List what is kept: the latest records, newest first, and the runs that --save-baseline gave names."""
-    from steelyard.cli.screen import output
     from steelyard.design.inventory import inventory
     from steelyard.report.inventory import show
 
     check_writable(options.json)
     store = world.store()
     entries = inventory(store)
-    with writing_files((options.json, partial(as_json, entries))):
-        show(output(world.environment, beside_data=is_printed(options.json)), entries, store.folder)
+    with writing_files(world, (options.json, partial(as_json, entries))) as console:
+        show(console, entries, store.folder)
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from typer import Context
@@ -21,7 +21,7 @@ def manual() -> str:
     for name, command in commands_of(root).items():
         lines += [f'.SH "steelyard {name}"', *_paragraphs(command.help or ""), *_options(command)]
         lines += [".PP", "Examples:", ".PP", ".nf", *map(_escaped_for_pasting, command.epilog.splitlines()), ".fi"]
-    lines += [".SH EXIT STATUS", *_EXIT_STATUS, ".SH FILES", *_FILES]
+    lines += [".SH EXIT STATUS", *_terms(".B", _EXIT_STATUS), ".SH FILES", *_terms(".I", _FILES)]
     return "\n".join(lines) + "\n"
 
 
@@ -46,34 +46,28 @@ def options_of(command: Any) -> Iterator[tuple[str, str]]:
         yield names, _one_line(meaning)
 
 
-_EXIT_STATUS = [
-    line
-    for status, meaning in (
-        ("0", "nothing is slower"),
-        ("1", "something is slower"),
-        ("2", "wrong usage or configuration"),
-        ("3", "a measurement failed"),
-        ("4", "undecided, with --strict"),
-        ("130", "interrupted; what was measured is kept and reported"),
-    )
-    for line in (".TP", f".B {status}", meaning)
-]
-_FILES = [
-    line
-    for path, meaning in (
-        ("~/.local/state/steelyard", "the latest records and journals; elsewhere if XDG_STATE_HOME is set"),
-        ("~/.cache/steelyard/builds", "the builds of revisions; elsewhere if XDG_CACHE_HOME is set"),
-        ("steelyard.toml", "what a project weighs; or the table [tool.steelyard] of pyproject.toml"),
-        ("/var/lib/steelyard/tuning.json", "what steelyard tune has changed, until it is put back"),
-    )
-    for line in (".TP", f".I {path}", meaning)
-]
+_EXIT_STATUS = (
+    ("0", "nothing is slower"),
+    ("1", "something is slower"),
+    ("2", "wrong usage or configuration"),
+    ("3", "a measurement failed"),
+    ("4", "undecided, with --strict"),
+    ("130", "interrupted; what was measured is kept and reported"),
+)
+_FILES = (
+    ("~/.local/state/steelyard", "the latest records and journals; elsewhere if XDG_STATE_HOME is set"),
+    ("~/.cache/steelyard/builds", "the builds of revisions; elsewhere if XDG_CACHE_HOME is set"),
+    ("steelyard.toml", "what a project weighs; or the table [tool.steelyard] of pyproject.toml"),
+    ("/var/lib/steelyard/tuning.json", "what steelyard tune has changed, until it is put back"),
+)
+
+
+def _terms(font: str, terms: Iterable[tuple[str, str]]) -> list[str]:
+    return [line for term, meaning in terms for line in (".TP", f"{font} {term}", meaning)]
 
 
 def _options(command: Any) -> list[str]:
-    return [
-        line for names, meaning in options_of(command) for line in (".TP", f".B {_escaped(names)}", _escaped(meaning))
-    ]
+    return _terms(".B", ((_escaped(names), _escaped(meaning)) for names, meaning in options_of(command)))
 
 
 def _paragraphs(text: str) -> list[str]:

@@ -11,7 +11,7 @@ import typer
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions, Strict
-from steelyard.cli.outputs import check_apart, check_files
+from steelyard.cli.outputs import check_apart, check_writable
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
@@ -47,7 +47,7 @@ def merge(options: MergeOptions, world: World) -> int:
     from steelyard.design.outcome import judge_outcome
     from steelyard.model.files import load
 
-    check_files(options.files)
+    check_writable(*options.files.paths())
     paths = input_paths(*options.records)
     check_apart(options.files.paths(), paths)
     outcome = judge_outcome(merge_parts([(path, load(path)) for path in paths]), None)

@@ -59,23 +59,19 @@ Names = Annotated[
 OldNames = Annotated[str | None, typer.Option("--names", metavar="A,B,...", hidden=True)]
 
 
+def file_option(help_: str, *spellings: str) -> Any:
+    """Return the option for a file that is written."""
+    return typer.Option(*spellings, metavar="FILE", rich_help_panel=OUTPUT, help=help_)
+
+
 def json_option(help_: str) -> Any:
     """Return the option for a file of JSON."""
-    return typer.Option("--json", "-o", metavar="FILE", rich_help_panel=OUTPUT, help=help_)
+    return file_option(help_, "--json", "-o")
 
 
-Markdown = Annotated[
-    Path | None,
-    typer.Option("--markdown", metavar="FILE", rich_help_panel=OUTPUT, help="Write a Markdown table; - is stdout."),
-]
+Markdown = Annotated[Path | None, file_option("Write a Markdown table; - is stdout.", "--markdown")]
 Html = Annotated[
-    Path | None,
-    typer.Option(
-        "--html",
-        metavar="FILE",
-        rich_help_panel=OUTPUT,
-        help="Write a page for a browser, as steelyard report does; - is stdout.",
-    ),
+    Path | None, file_option("Write a page for a browser, as steelyard report does; - is stdout.", "--html")
 ]
 ShownFunctions = Annotated[
     int,
@@ -320,10 +316,7 @@ class FileOptions(CommandOptions):
         Path | None, json_option("Keep the record: raw numbers and verdicts (.gz compresses; - is stdout).")
     ] = None
     markdown: Markdown = None
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the raw launches, or counts, as CSV; - is stdout."),
-    ] = None
+    csv: Annotated[Path | None, file_option("Write the raw launches, or counts, as CSV; - is stdout.", "--csv")] = None
     html: Html = None
 
     def paths(self) -> tuple[Path | None, ...]:

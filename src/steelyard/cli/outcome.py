@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -115,7 +113,8 @@ def show_outcome(
         (draw or partial(_print_report, outcome=outcome, functions=functions))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
-    _say_unkept(outcome)
+    if outcome.unkept is not None:
+        say(outcome.unkept)
     errors.raise_last(outcome.error)
     if not has_results:
         raise MeasurementError("nothing was measured")
@@ -140,11 +139,6 @@ def show_how_to_continue(outcome: Outcome, files: FileOptions, world: World, *, 
 
 def _prints_data(files: FileOptions) -> bool:
     return is_printed(*files.paths())
-
-
-def _say_unkept(outcome: Outcome) -> None:
-    if outcome.unkept is not None:
-        say(outcome.unkept)
 
 
 def has_failed(outcome: Outcome) -> bool:
@@ -188,20 +182,3 @@ def _markdown(outcome: Outcome, functions: int) -> str:
     if isinstance(record, Weighing):
         return as_markdown.weighing(record, derived.verdicts, functions=functions, running=outcome.is_running)
     return as_markdown.run(record, derived.summaries, running=outcome.is_running)
-
-
-@contextmanager
-def earlier_files_removed_on_error(files: FileOptions, *others: Path | None, what: str = "weighing") -> Iterator[None]:
-    """Remove files of earlier weighings, or of `what` this is, if it fails before it has a record to overwrite them.
-
-    It says so. Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody
-    expects a new record.
-    """
-    try:
-        yield
-    except MeasurementError:
-        for path in filter(None, (*files.paths(), *others)):
-            if path.is_file():
-                Path(os.path.realpath(path)).unlink()  # a link itself stays
-                say(f"{path} was removed: it came from an earlier {what}, and this one has no record")
-        raise

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.cli.inputs import STANDARD_STREAM
-from steelyard.cli.options import FileOptions
 from steelyard.cli.say import say
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from rich.console import Console
 
     from steelyard.design.reporting import Reportable
     from steelyard.design.request import Request
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 Content = str | bytes | Iterable[bytes]
 """What a file is to hold; what is not Unicode in a text is escaped."""
-
-
-def check_files(files: FileOptions, *others: Path | None) -> None:
-    """Do as `check_writable` for the files of most commands."""
-    check_writable(*files.paths(), *others)
 
 
 def check_writable(*paths: Path | None) -> None:
@@ -100,6 +95,10 @@ class WriteErrors:
         except MeasurementError as error:
             self._errors.append(error)
 
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._errors)
+
     def raise_last(self, failure: SteelyardError | None = None) -> None:
         """Say what went wrong with all files, if anything, and raise the last error: the measurement's `failure`."""
         errors: list[SteelyardError] = [*self._errors, *([] if failure is None else [failure])]
@@ -110,22 +109,44 @@ class WriteErrors:
 
 
 @contextmanager
-def writing_files(*files: tuple[Path | None, Callable[[], Content]]) -> Iterator[None]:
-    """Write the requested files, then let the caller print the result; data for stdout come last.
+def writing_files(
+    world: World, *files: tuple[Path | None, Callable[[], Content]], beside_data: bool = False
+) -> Iterator[Console]:
+    """Write the requested files, then let the caller print the result on the console; data for stdout come last.
 
-    A file that cannot be written hides neither the printed result nor the other files: its MeasurementError is raised
-    afterwards.
+    The console is stderr if stdout has data, of these files or others (`beside_data`). A file that cannot be written
+    hides neither the printed result nor the other files: its MeasurementError is raised afterwards.
     """
-    errors = WriteErrors()
-    for path, content in files:
-        if path is not None and not is_printed(path):
-            with errors.collected():
-                write(path, content())
-    yield
+    from steelyard.cli.screen import output
+
+    errors, to_print = WriteErrors(), list[Callable[[], Content]]()
     for path, content in files:
         if path == STANDARD_STREAM:
-            write(path, content())
+            to_print.append(content)
+        elif path is not None:
+            with errors.collected():
+                write(path, content())
+    yield output(world.environment, beside_data=beside_data or bool(to_print))
+    for content in to_print:
+        write(STANDARD_STREAM, content())
     errors.raise_last()
+
+
+@contextmanager
+def earlier_files_removed_on_error(*paths: Path | None, what: str = "weighing") -> Iterator[None]:
+    """Remove files of earlier weighings, or of `what` this is, if it fails before it has a record to overwrite them.
+
+    It says so. Otherwise the earlier one would be taken for this one. After an interruption or wrong usage, nobody
+    expects a new record.
+    """
+    try:
+        yield
+    except MeasurementError:
+        for path in filter(None, paths):
+            if path.is_file():
+                Path(os.path.realpath(path)).unlink()  # a link itself stays
+                say(f"{path} was removed: it came from an earlier {what}, and this one has no record")
+        raise
 
 
 def as_json(found: BaseModel | Sequence[BaseModel]) -> Content:

@@ -11,7 +11,7 @@ import typer
 from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import input_paths
-from steelyard.cli.options import OUTPUT
+from steelyard.cli.options import file_option
 from steelyard.cli.outputs import check_apart, check_writable, write
 from steelyard.cli.say import say
 
@@ -34,14 +34,7 @@ class ReportOptions(CommandOptions):
         ),
     ] = None
     html: Annotated[
-        Path,
-        typer.Option(
-            "--html",
-            "-o",
-            metavar="FILE",
-            rich_help_panel=OUTPUT,
-            help="Where the page is written, over what is there; - is stdout.",
-        ),
+        Path, file_option("Where the page is written, over what is there; - is stdout.", "--html", "-o")
     ] = _PAGE
 
 

@@ -23,7 +23,13 @@ from steelyard.cli.options import (
     ShownFunctions,
     WeighingOptions,
 )
-from steelyard.cli.outputs import WriteErrors, check_files, check_not_launched, is_printed
+from steelyard.cli.outputs import (
+    WriteErrors,
+    check_not_launched,
+    check_writable,
+    earlier_files_removed_on_error,
+    is_printed,
+)
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
@@ -122,19 +128,19 @@ def run(options: RunOptions, world: World) -> int:
 
 
 def _measure(options: RunOptions, world: World) -> int:
-    from steelyard.cli.outcome import earlier_files_removed_on_error, report_outcome
+    from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design.session import attempt
     from steelyard.model.files import save
     from steelyard.model.records import Run
 
-    check_files(options.files, options.launch.output)
+    check_writable(*options.files.paths(), options.launch.output)
     if options.strict and options.baseline is None:
         raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
     baseline = None if options.baseline is None else _load_baseline(options.baseline, options, world)
     baseline_path = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     with (
-        earlier_files_removed_on_error(options.files),
+        earlier_files_removed_on_error(*options.files.paths()),
         watching(world) as watch,
         _requested_run(options, watch, world) as request,
     ):
@@ -214,7 +220,6 @@ def _load_baseline(name: str, options: RunOptions, world: World) -> Run:
 def _compare_with_baseline(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
     """Compare with a kept run, as `diff` does, in the metrics measured now; return the verdict's exit status."""
     from steelyard.cli.diff import DiffOptions, diff_runs
-    from steelyard.model.values import relative_margin
 
     diff_options = DiffOptions(
         baseline=Path(options.baseline or ""),
@@ -223,7 +228,5 @@ def _compare_with_baseline(baseline: Run, candidate: Run, options: RunOptions, w
         functions=options.functions,
         strict=options.strict,
     )
-    margin, beside_data = relative_margin(diff_options.margin), is_printed(*options.files.paths())
-    return diff_runs(
-        (baseline, candidate), candidate.settings.metrics, diff_options, margin, world, beside_data=beside_data
-    )
+    runs, beside_data = (baseline, candidate), is_printed(*options.files.paths())
+    return diff_runs(runs, candidate.settings.metrics, diff_options, world, beside_data=beside_data)

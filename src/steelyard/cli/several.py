@@ -15,17 +15,24 @@ from steelyard.cli.calm import tuned
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import (
-    earlier_files_removed_on_error,
     has_failed,
     report_outcome,
     show_how_to_continue,
     show_outcome,
     was_interrupted,
 )
-from steelyard.cli.outputs import check_apart, check_files, check_not_launched, is_printed, page_of, writing_files
+from steelyard.cli.outputs import (
+    check_apart,
+    check_not_launched,
+    check_writable,
+    earlier_files_removed_on_error,
+    is_printed,
+    page_of,
+    writing_files,
+)
 from steelyard.cli.say import say, say_error_of
 from steelyard.cli.screen import output, watching
-from steelyard.cli.status import FAILED, INTERRUPTED, announced_status
+from steelyard.cli.status import INTERRUPTED, announced_status, status_of_errors
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
@@ -45,14 +52,14 @@ if TYPE_CHECKING:
 
 def weigh_project(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets and return the exit status of all; raise SteelyardError as a single weighing does."""
-    check_files(options.files, options.launch.output)
+    check_writable(*options.files.paths(), options.launch.output)
     check_apart(options.files.paths(), [project.folder / project.file.name])
     named_files, options = options.files, replace(options, files=_with_absolute_paths(options.files))
     targets, left_out_notes = chosen_targets(project, options.target or [], options)
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
     part_files = [part_path(options.files.json, target.name) for target in targets.values()] if len(targets) > 1 else []
     with ExitStack() as meanwhile:
-        with earlier_files_removed_on_error(options.files, *part_files):
+        with earlier_files_removed_on_error(*options.files.paths(), *part_files):
             watch = meanwhile.enter_context(watching(world))
             plan = meanwhile.enter_context(project_plan(project, targets, options, watch, world))
         watch.wipe()
@@ -115,6 +122,7 @@ class _ProjectWeighing:
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
         with writing_files(
+            self.world,
             (self.options.files.markdown, lambda: "\n".join(self.pages)),
             (self.options.files.html if self.outcomes else None, lambda: page_of(self.world, *self.outcomes)),
         ):
@@ -161,7 +169,7 @@ class _ProjectWeighing:
 
     def _status(self) -> int:
         if self.errors:
-            return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
+            return status_of_errors(self.errors)
         verdicts = {verdict.verdict for result in self.results for verdict in result.verdicts}
         return announced_status(verdicts, self.world, strict=self.options.strict, beside_data=self._beside_data)
 
@@ -181,7 +189,7 @@ class _ProjectWeighing:
             for part in self.plan.parts
         }
         for part in self.plan.parts:
-            check_files(files_of_parts[part.name])
+            check_writable(*files_of_parts[part.name].paths())
             check_not_launched(part.request, *files_of_parts[part.name].paths())
         check_different(files.json, [of_part.json for of_part in files_of_parts.values()])
         return files_of_parts
@@ -210,7 +218,7 @@ def check_different(named: Path | None, of_parts: Sequence[Path | None]) -> None
 
 def _benchmark_count(outcome: Outcome | SteelyardError) -> int:
     """Return how many benchmarks there are, as far as that was known when it ended."""
-    return sum(not one.control for one in outcome.record.benchmarks) if isinstance(outcome, Outcome) else 0
+    return len(outcome.record.members) if isinstance(outcome, Outcome) else 0
 
 
 def _part_page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
@@ -247,12 +255,8 @@ def announce_commands(project: Project, targets: Mapping[int, Target], *, is_bui
 
 def _with_absolute_paths(files: FileOptions) -> FileOptions:
     """Return the files with absolute paths, as this process will change its folder."""
-    return FileOptions(
-        json=absolute(files.json),
-        markdown=absolute(files.markdown),
-        csv=absolute(files.csv),
-        html=absolute(files.html),
-    )
+    json, markdown, csv, html = map(absolute, files.paths())
+    return FileOptions(json=json, markdown=markdown, csv=csv, html=html)
 
 
 def absolute(path: Path | None) -> Path | None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
-from steelyard.cli.check_outcome import earlier_checks_removed_on_error, say_findings, show_record, status_of
-from steelyard.cli.outputs import check_apart, check_writable, is_printed
+from steelyard.cli.check_outcome import say_findings, show_record, status_of
+from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error, is_printed
 from steelyard.cli.say import say, say_error_of
 from steelyard.cli.screen import output, watching
 from steelyard.cli.several import absolute, announce_commands, check_different, part_path
-from steelyard.cli.status import FAILED, FOUND, INTERRUPTED
+from steelyard.cli.status import FOUND, INTERRUPTED, status_of_errors
 from steelyard.design.check.session import check_target
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart, NothingChosenError, SteelyardError, UsageError
@@ -35,7 +35,8 @@ def check_project(project: Project, options: CheckOptions, world: World) -> int:
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
     path = absolute(options.json)
     with ExitStack() as meanwhile:
-        with earlier_checks_removed_on_error(path, *(part_path(path, target.name) for target in targets.values())):
+        earlier = (path, *(part_path(path, target.name) for target in targets.values()))
+        with earlier_files_removed_on_error(*earlier, what="check"):
             watch = meanwhile.enter_context(watching(world))
             checks = meanwhile.enter_context(project_checks(project, targets, options, options.max_time, watch, world))
         watch.wipe()
@@ -116,7 +117,7 @@ class _Checks:
 
     def _record(self, check: TargetCheck, path: Path | None) -> Soundness:
         """Return what is found, to be written to the path; raise SteelyardError if it cannot be tried."""
-        with earlier_checks_removed_on_error(path):
+        with earlier_files_removed_on_error(path, what="check"):
             if check.error is not None:
                 raise check.error
             record = check_target(
@@ -139,5 +140,5 @@ class _Checks:
 
     def _status(self) -> int:
         if self.errors:
-            return FAILED if any(error.exit_status == FAILED for error in self.errors) else self.errors[0].exit_status
+            return status_of_errors(self.errors)
         return FOUND if any(one.record and one.record.troubles() for one in self.results) else 0

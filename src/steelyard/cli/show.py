@@ -14,7 +14,7 @@ from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
-from steelyard.cli.outputs import check_apart, check_files
+from steelyard.cli.outputs import check_apart, check_writable
 from steelyard.cli.views import ShownUnits, ViewOptions, in_units, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class ShowOptions(CommandOptions):
 )
 def show(options: ShowOptions, world: World) -> int:
     """Show a kept weighing or run again: its verdicts are derived anew from the raw launches; or an import."""
-    check_files(options.files)
+    check_writable(*options.files.paths())
     options.shown.check()
     with in_units(options.unit):
         _show(options, world)

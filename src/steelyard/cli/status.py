@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.model.errors import SteelyardError
     from steelyard.model.gate import GateVerdict
 
 SLOWER = 1
@@ -22,6 +23,11 @@ def status_of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
     if "slower" in verdicts:
         return SLOWER
     return UNDECIDED if strict and "undecided" in verdicts else 0
+
+
+def status_of_errors(errors: Sequence[SteelyardError]) -> int:
+    """Return the exit status of several errors, of which a failed measurement weighs most."""
+    return FAILED if any(error.exit_status == FAILED for error in errors) else errors[0].exit_status
 
 
 def status_of_gate(verdict: GateVerdict, *, strict: bool) -> int:

@@ -21,7 +21,7 @@ from steelyard.cli.options import (
     OldNames,
     Strict,
 )
-from steelyard.cli.outputs import check_files, check_not_launched
+from steelyard.cli.outputs import check_not_launched, check_writable
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.model.errors import UsageError
 
@@ -84,7 +84,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     from steelyard.cli.screen import watching
     from steelyard.design.session import attempt
 
-    check_files(options.files)
+    check_writable(*options.files.paths())
     _check_names(options.name or [])
     pythons = options.python or [sys.executable]
     subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))

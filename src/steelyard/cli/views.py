@@ -78,9 +78,9 @@ class ViewOptions(CommandOptions):
 
     def views(self) -> list[str]:
         """Return the names of the requested views, in the order in which they are shown."""
-        from steelyard.report.views import HIST, PAIRS, RUNS
+        from steelyard.report.views import VIEWS
 
-        return [name for name, is_wanted in ((HIST, self.hist), (PAIRS, self.pairs), (RUNS, self.runs)) if is_wanted]
+        return [view for view in VIEWS if getattr(self, view.removeprefix("--"))]
 
     def check(self) -> None:
         """Raise UsageError for what no record could show."""
@@ -110,11 +110,10 @@ def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     """Do as `sorted_outcome` for an import."""
     from dataclasses import replace
 
-    from steelyard.report.order import BY_NAME, positions_by_name
+    from steelyard.report.order import BY_NAME
 
     if by is None:
         return record
     if by != BY_NAME:
         raise UsageError(f"--sort {by} sorts by verdicts, and an import has none: choose --sort name")
-    places = positions_by_name([benchmark.name for benchmark in record.benchmarks])
-    return replace(record, benchmarks=[record.benchmarks[place] for place in places])
+    return replace(record, benchmarks=sorted(record.benchmarks, key=lambda benchmark: benchmark.name))

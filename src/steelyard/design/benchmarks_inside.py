@@ -8,7 +8,7 @@ from steelyard.design.findings import some_names
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.model.errors import SteelyardError, UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import launch_spec, subject_in_layout

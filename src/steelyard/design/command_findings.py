@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import SHELL_WORDS, UNREAD_OUTPUT, Finding
+from steelyard.model.findings import SHELL_WORDS, UNREAD_OUTPUT, Finding
 from steelyard.model.placeholders import placeholders
 from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of

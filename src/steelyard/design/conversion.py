@@ -16,6 +16,7 @@ import steelyard
 from steelyard.design.findings import some_names
 from steelyard.design.suite.selection import choose_benchmarks
 from steelyard.model.errors import UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.foreign import (
     ForeignBenchmark,
     ForeignFile,
@@ -23,7 +24,6 @@ from steelyard.model.foreign import (
     Provenance,
     other_machine,
 )
-from steelyard.model.kept import Finding
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
 from steelyard.model.samples import FLOATS, concatenated, samples_of

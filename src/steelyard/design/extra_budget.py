@@ -17,7 +17,7 @@ from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.judgement import judge_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steelyard.machine.pressure import STEP_S
-from steelyard.model.kept import NEW_SUITE, Finding
+from steelyard.model.findings import NEW_SUITE, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import figures
 

@@ -15,8 +15,8 @@ from steelyard.measure import heap
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
 from steelyard.model.errors import LaunchError, SteelyardError, UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
-from steelyard.model.kept import Finding
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.subject import Subject

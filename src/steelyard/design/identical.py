@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.design.request import Request
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import IDENTICAL, NEW_SUITE, Finding
+from steelyard.model.findings import IDENTICAL, NEW_SUITE, Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark, Subject
 

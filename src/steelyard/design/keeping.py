@@ -13,7 +13,7 @@ from steelyard.design.world import World
 from steelyard.history.store import Store
 from steelyard.model.errors import MeasurementError, SteelyardError, UnwrittenError
 from steelyard.model.files import save
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.records import Run, StopReason, Weighing

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from steelyard.design.runner.targets import layouts_of
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import LAYOUT_PLACE

@@ -10,8 +10,8 @@ import steelyard
 from steelyard.design.findings import some_names
 from steelyard.model.counting import Counting
 from steelyard.model.errors import UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.heap import Heap
-from steelyard.model.kept import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Shard
@@ -143,7 +143,7 @@ def _check_complete(parts: _Parts) -> None:
         )
     owners: dict[str, Path] = {}
     for path, record in parts:
-        for name in [one.name for one in record.benchmarks if not one.control]:
+        for name in [one.name for one in record.members]:
             if name in owners:
                 raise UsageError(f"{owners[name]} and {path} both have {name!r}: they overlap, so weigh them again")
             owners[name] = path

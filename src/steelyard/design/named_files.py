@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import CHANGED_FILES, Finding
+from steelyard.model.findings import CHANGED_FILES, Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 from steelyard.subjects.programs import digest

@@ -59,7 +59,7 @@ class Outcome:
             return None
         if "interrupted" in record.stop:
             return f"steelyard compare --resume {typed(Path(self.resumed_by))}"
-        measured = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
+        measured = [one for one in record.derived.verdicts if not is_counted(one.metric)]
         option = budgets.option_to_continue(deciding_of(measured), record)
         return None if option is None else f"steelyard compare --resume {typed(Path(self.resumed_by))} {option}"
 

@@ -13,7 +13,7 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.targets import Targets, layouts_of, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import SIDES

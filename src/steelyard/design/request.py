@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from steelyard.design.suite.selection import Selection
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import IDENTICAL, SHARED, Finding
+from steelyard.model.findings import IDENTICAL, SHARED, Finding
 
 if TYPE_CHECKING:
     from steelyard.model.settings import Settings

@@ -41,8 +41,8 @@ from steelyard.design.surroundings import with_isolation, with_tuning
 from steelyard.design.world import World
 from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.journal import Journal, is_journal
-from steelyard.model.kept import Finding
 from steelyard.model.machine import MachineFacts
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing

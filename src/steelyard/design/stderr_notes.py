@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from steelyard.design.findings import findings_by_name, some_names
-from steelyard.model.kept import SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE, Finding
+from steelyard.model.findings import SAID_BY_ONE, SAID_BY_SET_UP, SAID_FAILURE, Finding
 from steelyard.model.measured import Measured
 from steelyard.model.records import Run, Weighing
 from steelyard.model.secrecy import without_secrets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.layouts import LayoutFacts
 from steelyard.model.parts import Record
 from steelyard.model.throughput import is_empty
@@ -16,6 +16,23 @@ from steelyard.model.watch import Disturber
 
 # How well the counts of one program repeat: equal; within 1e-5 of each other; anything else.
 Stability = Literal["exact", "stable", "noisy"]
+# Fields of several records.
+_PER_SECOND: dict[str, float] = Field(
+    default_factory=dict,
+    exclude_if=is_empty,
+    description="amount processed per second at the median time, by unit; left out if unknown",
+)
+_DISTURBERS: list[Disturber] = Field(
+    default_factory=list,
+    exclude_if=is_empty,
+    description="what went on beside the launches, those of repeated pairs included; what took most of their "
+    "time comes first; left out if nothing did, or if they were not watched",
+)
+_SWITCHES_PER_S: float | None = Field(
+    default=None,
+    description="involuntary context switches per second of the judged launches' elapsed time, without those in "
+    "tandem; null if unknown",
+)
 
 
 class Side(Record):
@@ -30,11 +47,7 @@ class Side(Record):
         "counts, their range over the median"
     )
     launches: int
-    per_second: dict[str, float] = Field(
-        default_factory=dict,
-        exclude_if=is_empty,
-        description="amount processed per second at the median time, by unit; left out if unknown",
-    )
+    per_second: dict[str, float] = _PER_SECOND
 
 
 class Verdict(Record):
@@ -122,17 +135,8 @@ class Verdict(Record):
         description="largest share of its time that a judged launch waited for a processor; null if unknown",
     )
     repeated: int = Field(default=0, description="number of disturbed pairs that were repeated")
-    disturbers: list[Disturber] = Field(
-        default_factory=list,
-        exclude_if=is_empty,
-        description="what went on beside the launches, those of repeated pairs included; what took most of their "
-        "time comes first; left out if nothing did, or if they were not watched",
-    )
-    switches_per_s: float | None = Field(
-        default=None,
-        description="involuntary context switches per second of the judged launches' elapsed time, without those in "
-        "tandem; null if unknown",
-    )
+    disturbers: list[Disturber] = _DISTURBERS
+    switches_per_s: float | None = _SWITCHES_PER_S
     findings: list[Finding] = Field(default_factory=list)
     stability: Stability | None = Field(
         default=None,
@@ -191,22 +195,9 @@ class Summary(Record):
     quality: Literal["quiet", "noisy", "disturbed"]
     disturbed: int = 0
     worst_delay: float | None = None
-    disturbers: list[Disturber] = Field(
-        default_factory=list,
-        exclude_if=is_empty,
-        description="what went on beside the launches, those of repeated pairs included; what took most of their "
-        "time comes first; left out if nothing did, or if they were not watched",
-    )
-    switches_per_s: float | None = Field(
-        default=None,
-        description="involuntary context switches per second of the judged launches' elapsed time, without those in "
-        "tandem; null if unknown",
-    )
-    per_second: dict[str, float] = Field(
-        default_factory=dict,
-        exclude_if=is_empty,
-        description="amount processed per second at the median time, by unit; left out if unknown",
-    )
+    disturbers: list[Disturber] = _DISTURBERS
+    switches_per_s: float | None = _SWITCHES_PER_S
+    per_second: dict[str, float] = _PER_SECOND
     findings: list[Finding] = Field(default_factory=list)
 
 
@@ -223,11 +214,11 @@ class Derived(Record):
     summaries: list[Summary] = Field(default_factory=list)
 
     def deciding(self) -> list[Verdict]:
-        """The verdict of each benchmark except controls, in its first metric, which is the deciding one."""
-        return [verdict for verdict in deciding_of(self.verdicts) if not verdict.control]
+        """The deciding verdict of each benchmark, as `deciding_of` has it."""
+        return deciding_of(self.verdicts)
 
 
 def deciding_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdict of each benchmark in its first metric, in order; that metric differs where one fell back."""
-    found = {verdict.index: verdict for verdict in reversed(verdicts)}
+    """The verdict of each benchmark except controls in its first metric, in order; that differs where one fell back."""
+    found = {verdict.index: verdict for verdict in reversed(verdicts) if not verdict.control}
     return [found[index] for index in sorted(found)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from steelyard.model.errors import UsageError
-from steelyard.model.kept import KEPT_NAME
+from steelyard.model.format import KEPT_NAME
 
 _GZIP_MAGIC, _AS_GZIP = b"\x1f\x8b", 31
 _STDIN: Final = "/dev/stdin"

@@ -16,8 +16,8 @@ from pydantic_core import ValidationError
 from steelyard import __version__
 from steelyard.model.errors import LineError, NotMeasuredError, UsageError
 from steelyard.model.file_bytes import compressed, read_bytes, require_plausible, unpacked
+from steelyard.model.format import FORMAT, VERSION
 from steelyard.model.json_text import parse, pieces
-from steelyard.model.kept import FORMAT, VERSION
 from steelyard.model.ratios import with_ratios
 from steelyard.model.samples import encoded
 from steelyard.model.structs import validated
@@ -75,10 +75,10 @@ def plain_json(value: BaseModel | Sequence[BaseModel]) -> str:
 
 
 def _json_fields(record: Weighing | Run | ForeignResults) -> dict[str, Any]:
-    """The fields as values for JSON, except packed columns, which `pieces` writes."""
+    """The fields in their order, as values for JSON, except packed columns, which `pieces` writes."""
     if record.kind != "import":
-        fields = record.model_dump(mode="json", exclude={"launches"})
-        return _in_declared_order(record, {**fields, "launches": record.launches.model_dump()})
+        fields = {**record.model_dump(mode="json", exclude={"launches"}), "launches": record.launches.model_dump()}
+        return {name: fields[name] for name in type(record).model_fields if name in fields}
     imported: dict[str, Any] = _to_plain(record)
     for benchmark in imported["benchmarks"]:
         benchmark["values"] = encoded(benchmark["values"])
@@ -91,10 +91,6 @@ def _to_plain(value: Any) -> Any:
     if isinstance(value, list) and value and is_dataclass(value[0]):
         return list(map(_to_plain, value))
     return value
-
-
-def _in_declared_order(model: BaseModel, fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: fields[name] for name in type(model).model_fields if name in fields}
 
 
 def load(path: Path, largest_bytes: int | None = None) -> Weighing | Run:
@@ -185,9 +181,11 @@ def invalid(path: Path, fields: dict[str, Any], error: ValidationError, *within:
             f"{path} was written by steelyard {'.'.join(map(str, release))}, and this is {__version__}: upgrade "
             f"steelyard to read it ({describe_error(error, *within)})"
         )
-    return UsageError(
-        f"{path} is damaged: {describe_error(error, *within)}; it was not written by steelyard as it stands"
-    )
+    return _damaged(path, describe_error(error, *within))
+
+
+def _damaged(path: Path, what: str) -> UsageError:
+    return UsageError(f"{path} is damaged: {what}; it was not written by steelyard as it stands")
 
 
 def _release(tool: Any) -> list[int]:
@@ -247,11 +245,9 @@ def _check_format(path: Path, fields: Any) -> None:
         raise UsageError(f"{path} is JSON, but no weighing: it does not say format: {FORMAT!r}; {_import_hint(path)}")
     version = fields.get("version")
     if type(version) is not int:  # not `isinstance`: true is an int
-        raise UsageError(f"{path} is damaged: its version is no number; it was not written by steelyard as it stands")
+        raise _damaged(path, "its version is no number")
     if version < 1:
-        raise UsageError(
-            f"{path} is damaged: there is no version {version}; it was not written by steelyard as it stands"
-        )
+        raise _damaged(path, f"there is no version {version}")
     if version > VERSION:
         raise UsageError(
             f"{path} has format version {version}; this steelyard reads up to {VERSION}: upgrade steelyard to read it"

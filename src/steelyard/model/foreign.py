@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
-from steelyard.model.kept import FORMAT, VERSION, Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
+from steelyard.model.format import FORMAT, VERSION
 from steelyard.model.numbers import Seconds
 from steelyard.model.samples import Samples
 from steelyard.model.structs import Kept, struct_field

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.limits import Accepted, Limit, Limits
 from steelyard.model.records import StopReason, Weighing
 

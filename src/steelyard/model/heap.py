@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import cached_property
 
 from pydantic import Field
 
+from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
-
-_Number = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class HeapUse(Record):
     """What one launch, with the processes that it started, asked of its allocator."""
 
-    allocations: _Number = Field(
-        description="number of blocks handed out; a block that is resized (realloc) is one more"
-    )
-    frees: _Number = Field(description="number of blocks taken back; a block that is resized (realloc) is one more")
-    reallocations: _Number = Field(
+    allocations: Count = Field(description="number of blocks handed out; a block that is resized (realloc) is one more")
+    frees: Count = Field(description="number of blocks taken back; a block that is resized (realloc) is one more")
+    reallocations: Count = Field(
         description="number of times that a block was resized; `allocations` and `frees` include them"
     )
-    bytes: _Number = Field(description="bytes requested in all")
-    peak_bytes: _Number = Field(
+    bytes: Count = Field(description="bytes requested in all")
+    peak_bytes: Count = Field(
         description="most bytes in use at a time, as the allocator rounds them; of several processes, in the one "
         "where that was the most"
     )
-    allocator_ns: _Number | None = Field(
+    allocator_ns: Count | None = Field(
         default=None, description="estimated time in the allocator, of all threads, in ns; null where it is not timed"
     )
-    processes: _Number = Field(
-        default=1, description="number of processes that executed a program, the target included"
-    )
-    forked: _Number = Field(default=0, description="number of processes that were forked")
+    processes: Count = Field(default=1, description="number of processes that executed a program, the target included")
+    forked: Count = Field(default=0, description="number of processes that were forked")
 
 
 class HeapLaunch(Record):
@@ -41,8 +36,8 @@ class HeapLaunch(Record):
     benchmark: int = Field(ge=0, description="index of the benchmark in `benchmarks`")
     side: int = Field(ge=0, le=1, description="0 for the baseline, 1 for the candidate")
     use: HeapUse
-    wall_ns: _Number = Field(description="elapsed time, in ns")
-    cpu_ns: _Number = Field(description="processor time of all threads and waited-for children, in ns")
+    wall_ns: Count = Field(description="elapsed time, in ns")
+    cpu_ns: Count = Field(description="processor time of all threads and waited-for children, in ns")
 
     def share(self) -> float | None:
         """The part of its processor time that was spent in the allocator, estimated; None where that is not known."""
@@ -58,6 +53,10 @@ class Heap(Record):
 
     def by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
         """The launches of each side of each benchmark, by their indices."""
+        return self._by_place
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
         places: dict[tuple[int, int], list[HeapLaunch]] = {}
         for one in self.launches:
             places.setdefault((one.benchmark, one.side), []).append(one)

@@ -334,9 +334,14 @@ class Launches(_Columns):
         is_of_benchmark: npt.NDArray[np.bool_] = np.asarray(self.benchmark, dtype=np.int64) == benchmark
         if not roles:
             return is_of_benchmark
-        numbers = np.asarray(self.role, dtype=np.int64)
         # numpy.isin takes ten times as long for the few launches of one benchmark.
-        return np.asarray(is_of_benchmark & np.logical_or.reduce([numbers == ROLES.index(role) for role in roles]))
+        return np.asarray(is_of_benchmark & np.logical_or.reduce([*map(self.in_role, roles)]))
+
+    def in_role(self, role: str) -> npt.NDArray[np.bool_]:
+        """Which launches have a role."""
+        import numpy as np
+
+        return np.asarray(np.asarray(self.role, dtype=np.int64) == ROLES.index(role))
 
     def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
@@ -347,13 +352,13 @@ class Launches(_Columns):
         positions = np.flatnonzero((benchmarks == benchmark) & (roles == role) & (sides == side))
         return positions[np.argsort(pairs[positions], kind="stable")]
 
-    def judged(self, benchmark: int) -> npt.NDArray[np.intp]:
-        """Positions of the judged launches of a run's benchmark, or of a weighing's baseline, in their order."""
-        return self.select(benchmark=benchmark, role=ROLES.index(USED), side=0)
+    def judged(self, benchmark: int, side: int = 0) -> npt.NDArray[np.intp]:
+        """Positions of the judged launches of one side of a benchmark, in order of their pair; a run has one side."""
+        return self.select(benchmark=benchmark, role=ROLES.index(USED), side=side)
 
-    def pair_values(self, benchmark: int, metric: str, role: str = USED) -> tuple[FloatArray, FloatArray]:
-        """The metric of the complete pairs of a benchmark in a role: (baseline, candidate), in order of their pair."""
-        values, positions = self.metric(metric), self.complete_pairs(benchmark, role)
+    def metric_of_pairs(self, benchmark: int, metric: str) -> tuple[FloatArray, FloatArray]:
+        """The metric of the complete pairs of a benchmark: (baseline, candidate), in order of their pair."""
+        values, positions = self.metric(metric), self.complete_pairs(benchmark)
         return values[positions[:, 0]], values[positions[:, 1]]
 
     def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:

@@ -28,6 +28,7 @@ from steelyard.model.values import (
     alpha_checked,
     in_range,
     metric_names,
+    one_of,
     percentage,
     processor,
     relative_margin,
@@ -52,23 +53,27 @@ def key_of(field: str) -> str:
     return field.replace("_", "-")
 
 
-def _refusal(sentence: str) -> PydanticCustomError:
-    return PydanticCustomError(UNREADABLE, "{sentence}", {"sentence": sentence})
-
-
-def _validated_by(read: Callable[[str, str], Value]) -> BeforeValidator:
-    """Validate a value by read(key, text), as the value of an option is read."""
+def _validated_by(read: Callable[[str, Any], Value]) -> BeforeValidator:
+    """Validate a value by read(key, value), which raises UsageError."""
 
     def validate(value: Any, info: ValidationInfo) -> Any:
-        key = key_of(info.field_name or "")
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise _refusal(f"{key} has to be a number, or a text with its unit")
         try:
-            return read(key, str(value))
+            return read(key_of(info.field_name or ""), value)
         except UsageError as error:
-            raise _refusal(str(error)) from error
+            raise PydanticCustomError(UNREADABLE, "{sentence}", {"sentence": str(error)}) from error
 
     return BeforeValidator(validate)
+
+
+def _read_by(read: Callable[[str, str], Value]) -> BeforeValidator:
+    """Validate a value by read(key, text), as the value of an option is read."""
+
+    def read_text(key: str, value: Any) -> Value:
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise UsageError(f"{key} has to be a number, or a text with its unit")
+        return read(key, str(value))
+
+    return _validated_by(read_text)
 
 
 def margin_of(key: str, value: Any) -> float:
@@ -79,106 +84,79 @@ def margin_of(key: str, value: Any) -> float:
     return relative_margin(value, key)
 
 
-def _margin(value: Any, info: ValidationInfo) -> float:
-    try:
-        return margin_of(key_of(info.field_name or ""), value)
-    except UsageError as error:
-        raise _refusal(str(error)) from error
-
-
-def _metrics(value: Any) -> list[str]:
-    if isinstance(value, str):
-        value = [value]
-    if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
-        raise _refusal('metrics has to be a list of names, as in ["active", "max_rss"]')
-    try:
-        return metric_names(value, "metrics")
-    except UsageError as error:
-        raise _refusal(str(error)) from error
+def _metrics(key: str, value: Any) -> list[str]:
+    names = _as_list(value)
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise UsageError(f'{key} has to be a list of names, as in ["active", "max_rss"]')
+    return metric_names(names, key)
 
 
 def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _limits(value: Any) -> Any:
+def _limits(key: str, value: Any) -> Any:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         part = f'"{100 * value:g}%" if it is a part of 1, else ' if 0 < value < 1 else "for example "
-        raise _refusal(f'max-slower {value} has to say its unit: write {part}"{value:g}%"')
+        raise UsageError(f'{key} {value} has to say its unit: write {part}"{value:g}%"')
     return _as_list(value)
 
 
-def _change(value: Any) -> float:
+def _change(key: str, value: Any) -> float:
     if not isinstance(value, str) or not value.strip().endswith("%"):
         is_short = isinstance(value, (int, float, str)) and len(str(value)) <= _SHOWN and not isinstance(value, bool)
         shown = f" {value!r}" if is_short else ""
-        raise _refusal(f'change{shown} has to be a text with its unit: write for example change = "12%"')
-    try:
-        return percentage("change", value, most=MOST_PERCENT)
-    except UsageError as error:
-        raise _refusal(str(error)) from error
+        raise UsageError(f'{key}{shown} has to be a text with its unit: write for example {key} = "12%"')
+    return percentage(key, value, most=MOST_PERCENT)
 
 
-def _reason(value: Any) -> Any:
+def _reason(key: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value  # refused as any other text
     reason = value.strip()
     if len(reason.splitlines()) > 1 or len(reason) > LONGEST_REASON:
-        raise _refusal(f"reason has to be one line of at most {LONGEST_REASON} characters: say it in fewer words")
+        raise UsageError(f"{key} has to be one line of at most {LONGEST_REASON} characters: say it in fewer words")
     return reason
 
 
-def _metric(value: Any) -> Any:
-    if isinstance(value, str) and value not in METRICS:
-        raise _refusal(f"metric {value!r} is not known: choose from {', '.join(METRICS)}")
-    return value
+def _metric(key: str, value: Any) -> Any:
+    return one_of(key, value, METRICS) if isinstance(value, str) else value
 
 
 _TEXT_OR_NUMBER = {"type": ["string", "number"]}
 Margin = Annotated[
     float,
-    BeforeValidator(_margin),
+    _validated_by(margin_of),
     WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]+\s*%?$", "examples": ["0.5%", "2%"]}),
 ]
 Alpha = Annotated[
     float,
-    _validated_by(lambda key, text: alpha_checked(share(key, text), key)),
+    _read_by(lambda key, text: alpha_checked(share(key, text), key)),
     WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["1%", 0.01]}),
 ]
 _TIME = WithJsonSchema({**_TEXT_OR_NUMBER, "examples": ["500ms", "30s", "2m", "1h", 30]})
-Time = Annotated[float, _validated_by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
-Wait = Annotated[
-    float, _validated_by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME
-]
+Time = Annotated[float, _read_by(lambda key, text: seconds_in_range(key, seconds(key, text), 1e-3, 1e6)), _TIME]
+Wait = Annotated[float, _read_by(lambda key, text: seconds_in_range(key, seconds(key, text), 0, LONGEST_WAIT_S)), _TIME]
 Metrics = Annotated[
     list[str],
-    BeforeValidator(_metrics),
+    _validated_by(_metrics),
     WithJsonSchema(
         {"anyOf": [{"enum": list(METRICS)}, {"type": "array", "items": {"enum": list(METRICS)}, "minItems": 1}]}
     ),
 ]
 _TEXTS = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
-Texts = Annotated[
-    list[str],
-    BeforeValidator(_as_list),
-    _TEXTS,
-]
+Texts = Annotated[list[str], BeforeValidator(_as_list), _TEXTS]
 
 
 def _integer_between(low: int, high: int) -> tuple[BeforeValidator, WithJsonSchema]:
     schema = WithJsonSchema({"type": "integer", "minimum": low, "maximum": high})
-    return _validated_by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
+    return _read_by(lambda key, text: in_range(key, whole(key, text), low, high)), schema
 
 
-_PAIRS, _LAYOUTS, _WARM_UP = (
-    _integer_between(1, 1_000_000),
-    _integer_between(1, MOST_LAYOUTS),
-    _integer_between(0, 1000),
-)
-_REPEAT = _integer_between(1, 1_000_000)
+_COUNT, _LAYOUTS, _WARM_UP = (_integer_between(*ends) for ends in ((1, 1_000_000), (1, MOST_LAYOUTS), (0, 1000)))
 Processor = Annotated[
     int | Literal["auto"],
-    _validated_by(processor),
+    _read_by(processor),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "auto"}]}),
 ]
 
@@ -210,7 +188,7 @@ class Measuring(_Section):
     """How something is launched and measured. Each key means the same as the option of `steelyard compare`."""
 
     metrics: Metrics | None = Field(default=None, description="names of what is measured; the first metric decides")
-    pairs: Annotated[int, *_PAIRS] | None = Field(default=None, description="largest number of pairs of each benchmark")
+    pairs: Annotated[int, *_COUNT] | None = Field(default=None, description="largest number of pairs of each benchmark")
     max_time: Time | None = Field(default=None, description="longest time to measure")
     pairing: Literal["adjacent", "tandem", "auto"] | None = Field(
         default=None,
@@ -252,7 +230,7 @@ class Measuring(_Section):
     warmup: Annotated[int, *_WARM_UP] | None = Field(
         default=None, description="number of warm-up launches of each side"
     )
-    repeat: Annotated[int, *_REPEAT] | None = Field(
+    repeat: Annotated[int, *_COUNT] | None = Field(
         default=None, description="number of runs of the command in one launch"
     )
     stdin: str | None = Field(default=None, description="file that each launch reads, relative to this file's folder")
@@ -331,15 +309,15 @@ class AcceptedSlowdown(_Section):
     benchmark: str = Field(pattern=_NOT_BLANK, description="pattern of benchmarks' names, with * and ? as in a shell")
     change: Annotated[
         float,
-        BeforeValidator(_change),
+        _validated_by(_change),
         WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]+\s*%\s*$", "examples": ["12%"]}),
     ] = Field(description="relative change up to which the slowdown is accepted")
     reason: Annotated[
         str,
-        BeforeValidator(_reason),
+        _validated_by(_reason),
         WithJsonSchema({"type": "string", "pattern": _NOT_BLANK, "maxLength": LONGEST_REASON}),
     ] = Field(pattern=_NOT_BLANK, description="why it is accepted, in one line, which the gate's page shows")
-    metric: Annotated[str, BeforeValidator(_metric), WithJsonSchema({"enum": list(METRICS)})] | None = Field(
+    metric: Annotated[str, _validated_by(_metric), WithJsonSchema({"enum": list(METRICS)})] | None = Field(
         default=None, description="name of the metric; by default the one that decides"
     )
 
@@ -351,7 +329,7 @@ class AcceptedSlowdown(_Section):
 class Gate(_Section):
     """What `steelyard gate` holds the results to."""
 
-    max_slower: Annotated[list[str], BeforeValidator(_limits), _TEXTS] = Field(
+    max_slower: Annotated[list[str], _validated_by(_limits), _TEXTS] = Field(
         default_factory=list,
         description="limits of how much slower benchmarks may get: [PATTERN][:METRIC]=PERCENT, or PERCENT alone",
     )

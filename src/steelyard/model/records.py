@@ -10,9 +10,10 @@ from pydantic import Field, model_validator
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting
 from steelyard.model.derived import Derived
+from steelyard.model.findings import IDENTICAL, NEW_SUITE, Finding, VerdictName
+from steelyard.model.format import FORMAT, VERSION
 from steelyard.model.heap import Heap
 from steelyard.model.isolation import Isolation
-from steelyard.model.kept import FORMAT, IDENTICAL, NEW_SUITE, VERSION, Finding, VerdictName
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.numbers import Count, Seconds
@@ -70,6 +71,11 @@ class _Measured(Record):
     def watch_of(self, benchmark: int) -> Watch | None:  # noqa: ARG002 - as of merged ones
         """What went on beside a benchmark's launches."""
         return self.watch
+
+    @property
+    def members(self) -> list[Benchmark]:
+        """The benchmarks except controls."""
+        return [one for one in self.benchmarks if not one.control]
 
     @property
     def fails_one_by_one(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Side, SuiteMean
-    from steelyard.model.kept import Finding, VerdictName
+    from steelyard.model.findings import Finding, VerdictName
     from steelyard.model.records import Run
 
 

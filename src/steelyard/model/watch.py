@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
+from steelyard.model.numbers import Count
 from steelyard.model.parts import Record, are_alike
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_Number = Annotated[int, Field(ge=0, lt=2**63)]
 # A low clock rate, as a part of the usual one: with a governor it moves by a few percent all the time.
 _LOW_CLOCK = 0.9
 # Slow work, relative to the time of the fixed work in the quickest quarter of the looks; within a phase it varies by
@@ -36,9 +36,9 @@ class Beside(Record):
         description="name of the program, as the kernel has it, with the script that an interpreter runs; a kernel "
         "thread's is in brackets"
     )
-    processes: _Number = Field(description="number of processes of that name that ran")
-    ran_ns: _Number = Field(description="processor time of all of them, with that of children that ended unseen, in ns")
-    cpu: _Number | None = Field(
+    processes: Count = Field(description="number of processes of that name that ran")
+    ran_ns: Count = Field(description="processor time of all of them, with that of children that ended unseen, in ns")
+    cpu: Count | None = Field(
         default=None, description="processor on which the busiest of them was last seen; null if unknown"
     )
 
@@ -49,42 +49,40 @@ class Interrupting(Record):
     source: str = Field(
         description="where the interrupts come from, in words: the timer, the network card virtio2, ..."
     )
-    times: _Number
+    times: Count
 
 
 class Stretch(Record):
     """What went on between two looks. What the machine does not tell is null."""
 
-    start_ns: _Number = Field(description="when the first look was, by the clock of the launches' `start_ns`, in ns")
-    end_ns: _Number = Field(description="when the second look was, by the same clock, in ns")
+    start_ns: Count = Field(description="when the first look was, by the clock of the launches' `start_ns`, in ns")
+    end_ns: Count = Field(description="when the second look was, by the same clock, in ns")
     beside: list[Beside] = Field(
         default_factory=list,
         description="programs that ran beside the launches and had at least 2 % of a processor, the busiest first, "
         "at most eight",
     )
-    hidden_ns: _Number | None = Field(
+    hidden_ns: Count | None = Field(
         default=None, description="processor time that no process seen here had, mostly that of other containers, in ns"
     )
-    pressure_ns: _Number | None = Field(
-        default=None, description="time in which some task waited for a processor, in ns"
-    )
-    steal_ns: _Number | None = Field(
+    pressure_ns: Count | None = Field(default=None, description="time in which some task waited for a processor, in ns")
+    steal_ns: Count | None = Field(
         default=None,
         description="time that the hypervisor gave to other machines of the host, summed over all processors, in ns",
     )
-    stopped_ns: _Number | None = Field(
+    stopped_ns: Count | None = Field(
         default=None, description="time in which our control group, or one above it, stood still at its limit, in ns"
     )
-    still_ns: _Number | None = Field(
+    still_ns: Count | None = Field(
         default=None,
         exclude_if=lambda told: told is None,
         description="time just before the second look in which nothing of this command ran, as its control group was "
         "frozen or its machine stood still, in ns; left out if there was none",
     )
-    slowed: _Number | None = Field(
+    slowed: Count | None = Field(
         default=None, description="number of times that the processor was slowed, as it was too hot"
     )
-    interrupts: _Number | None = Field(default=None, description="number of interrupts on all processors")
+    interrupts: Count | None = Field(default=None, description="number of interrupts on all processors")
     interrupting: list[Interrupting] = Field(
         default_factory=list,
         description="sources that interrupted the launches' processor (all processors, if none was chosen) over "
@@ -92,10 +90,10 @@ class Stretch(Record):
     )
     mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, in MHz")
     celsius: float | None = Field(default=None, description="temperature of the processor at the end, in °C")
-    work_ns: _Number | None = Field(
+    work_ns: Count | None = Field(
         default=None, description="time that a fixed piece of work, of about a microsecond, took at the end, in ns"
     )
-    cost_ns: _Number = Field(default=0, description="processor time that the second look took, in ns")
+    cost_ns: Count = Field(default=0, description="processor time that the second look took, in ns")
 
 
 class Watch(Record):
@@ -197,8 +195,8 @@ class Disturber(Record):
     name: str = Field(
         default="", description="name of the program, or source of the interrupts; empty for the other kinds"
     )
-    launches: _Number = Field(description="number of launches beside which it went on")
-    of: _Number = Field(description="number of launches that were watched, those of repeated pairs included")
+    launches: Count = Field(description="number of launches beside which it went on")
+    of: Count = Field(description="number of launches that were watched, those of repeated pairs included")
     share: float = Field(
         ge=0,
         description="mean over the launches beside which it went on: of program, hidden and steal, how many "

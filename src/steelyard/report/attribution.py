@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.text import Text
 
@@ -34,17 +34,20 @@ def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: i
     """Return the rows as lines of a Markdown table with its head; if nothing changed, a sentence."""
     if not rows and not rest.functions:
         return [escape(_NO_CHANGE)]
-    lines = [[*_TITLES, "function"], ["--:", "--:", "--:", ":--"]]
-    lines += [[*_figure_cells(row.change, baseline_total, row.inclusive_change), _markdown_name(row)] for row in rows]
+    lines = [[*_TITLES, "function"]]
+    lines += [
+        [*_figure_cells(row.change, baseline_total, row.inclusive_change), _name(row, code, "**{}**".format)]
+        for row in rows
+    ]
     lines += [[*numbers, text] for numbers, text in _closing_rows(rest, total, baseline_total)]
     if not _has_inclusive(rows):
         lines = [[own, share, text] for own, share, _, text in lines]
-    return table(lines)
+    return table(lines[0], lines[1:])
 
 
 def cells(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[list[str]]:
     """Return the rows as plain texts: the function or group of functions, its own change, and its share of all."""
-    function_rows = [[_plain_name(row), *_figure_cells(row.change, baseline_total, None)[:2]] for row in rows]
+    function_rows = [[_name(row), *_figure_cells(row.change, baseline_total, None)[:2]] for row in rows]
     return [*function_rows, *([text, *numbers[:2]] for numbers, text in _closing_rows(rest, total, baseline_total))]
 
 
@@ -80,24 +83,20 @@ def _location(row: Row) -> str:
     return f"{file}:{row.line}" if row.line else file
 
 
-def _markdown_name(row: Row) -> str:
-    parts = [code(row.name)]
-    if row.status in ("new", "vanished"):
-        parts.append(f"**{row.status}**")
+def _name(row: Row, shown: Callable[[str], str] = str, shown_status: Callable[[str], str] = str) -> str:
+    """Return a function's name, `new`, `vanished` or `was NAME`, and its place."""
+    parts = [shown(row.name)]
     if row.old_name is not None:
-        parts.append(f"was {code(row.old_name)}")
+        parts.append(f"was {shown(row.old_name)}")
+    elif row.status != "changed":
+        parts.append(shown_status(row.status))
     if location := _location(row):
-        parts.append(code(location))
+        parts.append(shown(location))
     return ", ".join(parts)
 
 
-def _plain_name(row: Row) -> str:
-    status = [f"was {row.old_name}"] if row.old_name is not None else [row.status] if row.status != "changed" else []
-    return ", ".join(filter(None, [row.name, *status, _location(row)]))
-
-
 def _annotations(sheet: Sheet, row: Row, width: int) -> list[Text]:
-    """Return what follows the name: `new`, `vanished` or `was NAME`, and the place."""
+    """Return what follows the name, styled and cut."""
     annotations = []
     if row.old_name is not None:
         annotations.append(Text(f"was {sheet.name(row.old_name, width - 4)}", "yellow"))

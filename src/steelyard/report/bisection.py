@@ -124,7 +124,8 @@ def _ends_text(record: Bisection) -> str:
 
 def _print_commit(sheet: Sheet, record: Bisection, commit: Commit) -> None:
     sheet.row(record.sought, Text(commit.hash, "bold"), style=STYLES[record.sought])
-    _print_commit_details(sheet, commit)
+    sheet.row("", Text(sheet.name(commit.subject, 3 * sheet.text_width)))
+    sheet.row("", sheet.name(f"{commit.author}, {commit.date}", 2 * sheet.text_width))
     _print_change(sheet, record, f"against its parent {commit.parents[0][:_HASH_LENGTH]}")
     sheet.row("certainty", certainty(record))
 
@@ -144,11 +145,6 @@ def _print_range(sheet: Sheet, record: Bisection) -> None:
     if record.end == "interrupted":
         older, newer = word_of("good", record.sought), word_of("bad", record.sought)
         sheet.row("go on", f"with what is left: --{older} {low} --{newer} {high}")
-
-
-def _print_commit_details(sheet: Sheet, commit: Commit) -> None:
-    sheet.row("", Text(sheet.name(commit.subject, 3 * sheet.text_width)))
-    sheet.row("", sheet.name(f"{commit.author}, {commit.date}", 2 * sheet.text_width))
 
 
 def _print_change(sheet: Sheet, record: Bisection, comparison: str) -> None:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import nlargest
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from steelyard.report import figures
 from steelyard.report.sheet import Sheet
 
+if TYPE_CHECKING:
+    from steelyard.model.derived import Verdict
+    from steelyard.model.foreign import ForeignVerdict
+    from steelyard.model.unpaired import UnpairedVerdict
+
 MOST_BENCHMARKS = 200
 
-_Item = TypeVar("_Item")
+_Verdict = TypeVar("_Verdict", "Verdict", "UnpairedVerdict", "ForeignVerdict")
 
 
-def most_changed(items: Sequence[_Item], change: Callable[[_Item], float | None]) -> Sequence[_Item]:
-    """Return the items to print, in their order: all of them, or if there are too many those that changed most."""
-    if len(items) <= MOST_BENCHMARKS:
-        return items
-    positions = nlargest(MOST_BENCHMARKS, range(len(items)), key=lambda place: abs(change(items[place]) or 0.0))
-    return [items[place] for place in sorted(positions)]
+def most_changed(verdicts: Sequence[_Verdict]) -> Sequence[_Verdict]:
+    """Return the verdicts to print, in their order: all of them, or if there are too many those that changed most."""
+    if len(verdicts) <= MOST_BENCHMARKS:
+        return verdicts
+    places = nlargest(MOST_BENCHMARKS, range(len(verdicts)), key=lambda place: abs(verdicts[place].change or 0.0))
+    return [verdicts[place] for place in sorted(places)]
 
 
 def show_left_out(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
-from steelyard.model.kept import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
+from steelyard.model.findings import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import is_counted
 from steelyard.report import figures
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Verdict
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
     from steelyard.model.records import StopReason, Weighing
     from steelyard.model.settings import Settings
 
+NO_PAIR = "no pair was measured to its end"
 _WHY_UNDECIDED: dict[StopReason, str] = {
     "time": "time ran out",
     "pairs": "the limit on pairs was reached",
@@ -68,39 +70,31 @@ def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     reachable = [verdict for verdict in verdicts if _is_in_reach(verdict)]
     unreachable = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
     changed, others = _changed_and_others(reachable, record.settings)
-    groups = [
-        (f"{len(changed)} that {'seems' if len(changed) == 1 else 'seem'} changed: ", changed, _seconds_needed),
-        (f"{len(others)} of them: ", others, _seconds_needed),
-    ]
-    groups += [
-        (f"{len(group)} of them: ", group, _margin_needed)
-        for group in (
-            [verdict for verdict in unreachable if not is_too_coarse(verdict)],
-            [verdict for verdict in unreachable if is_too_coarse(verdict)],
-        )
-    ]
+    groups = (
+        (changed, "that seems changed" if len(changed) == 1 else "that seem changed", _seconds_needed),
+        (others, "of them", _seconds_needed),
+        (list(filterfalse(is_too_coarse, unreachable)), "of them", _margin_needed),
+        (list(filter(is_too_coarse, unreachable)), "of them", _margin_needed),
+    )
     answers = []
-    for which, group, need in groups:
+    for group, which, need in groups:
         if group:
             hardest = max(group, key=need)
             speaker = _speaking_for_all(hardest, group)
             what = budget(speaker, record.settings, record.stop[hardest.index], bool(record.parts))
-            answers.append(what if len(group) == len(verdicts) else f"{which}{what}")
+            answers.append(what if len(group) == len(verdicts) else f"{len(group)} {which}: {what}")
     return answers
 
 
 def _changed_and_others(verdicts: list[Verdict], settings: Settings) -> tuple[list[Verdict], list[Verdict]]:
     """Split off those that seem changed, if the others need far more time; else return all as the others."""
-    are_changed = [abs(verdict.change or 0.0) > margin_of(verdict, settings) for verdict in verdicts]
-    changed = [verdict for verdict, is_changed in zip(verdicts, are_changed, strict=True) if is_changed]
-    others = [verdict for verdict, is_changed in zip(verdicts, are_changed, strict=True) if not is_changed]
-    if (
-        changed
-        and others
-        and _FAR_FEWER_FACTOR * max(map(_seconds_needed, changed)) <= max(map(_seconds_needed, others))
-    ):
-        return changed, others
-    return [], verdicts
+
+    def seems_changed(verdict: Verdict) -> bool:
+        return abs(verdict.change or 0.0) > margin_of(verdict, settings)
+
+    changed, others = list(filter(seems_changed, verdicts)), list(filterfalse(seems_changed, verdicts))
+    longest_s, others_s = (max(map(_seconds_needed, group), default=0.0) for group in (changed, others))
+    return (changed, others) if changed and others and _FAR_FEWER_FACTOR * longest_s <= others_s else ([], verdicts)
 
 
 def _seconds_needed(verdict: Verdict) -> float:
@@ -142,7 +136,7 @@ def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason 
     if is_counted(verdict.metric):
         return _what_would_decide_counts(verdict)
     if verdict.change is None:
-        return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else "no pair was measured to its end"
+        return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else NO_PAIR
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
         return _other_ways(verdict, settings)
     pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed

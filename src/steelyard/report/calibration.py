@@ -129,20 +129,20 @@ _HEADER = ("", "pattern", "time of a step", "own weights", "default", "fitted", 
 
 def _print_patterns(sheet: Sheet, calibration: Calibration) -> None:
     rows = [list(_cells(sheet, calibration, fit)) for fit in calibration.patterns]
-    widths = [max(len(cell) for cell in column) for column in zip(_HEADER, *rows, strict=True)]
+    styled = [[Text(cell, "bold" if place < 2 else "") for place, cell in enumerate(row)] for row in rows]
+    table = [[Text(title, "dim") for title in _HEADER], *styled]
     sheet.row(
         "patterns",
         "how well the cost follows the CPU time, by Pearson's correlation: at the default weights, at those fitted to "
         "all patterns, and at the pattern's own",
     )
-    if sum(widths) + 2 * (len(widths) - 1) > sheet.width:
+    if sheet.has_room_for(table):
+        sheet.grid(table, right=frozenset({4, 5, 6}))
+    else:
         for mark, pattern, time, own, *correlations in rows:
             named_correlations = zip(_HEADER[-3:], correlations, strict=True)
             text = f"{time}; own weights {own}; {', '.join(f'{name} {value}' for name, value in named_correlations)}"
             sheet.row(f"{mark} {pattern}", text, style="bold")
-        return
-    styled = [[Text(cell, "bold" if place < 2 else "") for place, cell in enumerate(row)] for row in rows]
-    sheet.grid([[Text(title, "dim") for title in _HEADER], *styled], right=frozenset({4, 5, 6}))
 
 
 def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[str]:
@@ -152,7 +152,12 @@ def _cells(sheet: Sheet, calibration: Calibration, fit: PatternFit) -> Iterator[
     yield f"{_ns_text(low)} to {_ns_text(high)} ns"
     yield _own_weights(fit)
     for correlation in (fit.by_default, fit.by_calibrated, fit.by_own):
-        yield figures.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
+        yield correlation_text(correlation)
+
+
+def correlation_text(correlation: float | None) -> str:
+    """Write a correlation, if it is known."""
+    return figures.NOT_KNOWN if correlation is None else f"{correlation:.2f}"
 
 
 def _time_range(calibration: Calibration, pattern: str) -> tuple[float, float, float]:
@@ -297,11 +302,10 @@ def _grid(offset: float, label: str) -> list[str]:
 
 def _legend(position: int, fit: PatternFit, colour: str) -> list[str]:
     x, y = _LEFT + _SIDE + 20, _TOP + 14 + 40 * position
-    correlation = figures.NOT_KNOWN if fit.by_calibrated is None else f"{fit.by_calibrated:.2f}"
     return [
         _dot(x, y - 4, fit.pattern, colour, fit.pattern),
         _label(x + 12, y, fit.pattern),
-        _label(x + 12, y + 15, f"correlation {correlation}"),
+        _label(x + 12, y + 15, f"correlation {correlation_text(fit.by_calibrated)}"),
     ]
 
 

@@ -19,7 +19,7 @@ _NOT_TRIED = "not tried"
 def show_soundness(console: Console, record: Soundness) -> None:
     """Print each benchmark with its troubles, the rules not tried and why, and what all of it is based on."""
     sheet = Sheet(console)
-    sheet.row("checked", Text(sheet.name(record.command, 3 * sheet.text_width), "bold"))
+    sheet.title("checked", record.command)
     sheet.blank()
     notes_said: set[str] = set()
     for name in record.benchmarks:
@@ -137,7 +137,7 @@ def threshold_text(result: Looked) -> str:
 def show_rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
     """Print each rule of the protocol with what was seen, and whether all rules hold that were tried."""
     sheet = Sheet(console)
-    sheet.row("checked", Text(sheet.name(command, 3 * sheet.text_width), "bold"))
+    sheet.title("checked", command)
     sheet.blank()
     for rule in found:
         if rule.trouble is None:

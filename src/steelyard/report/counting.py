@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.text import Text
 
-from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions
+from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions, Weights
 from steelyard.model.derived import Summary, Verdict
 from steelyard.model.records import Run, Weighing
 from steelyard.report import attribution, figures
@@ -82,8 +83,7 @@ class Source:
 
 def show_sources(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None:
     """Print which functions a benchmark's change comes from."""
-    source = source_of(record, verdict, most)
-    if source is not None and source.rows:
+    if (source := source_of(record, verdict, most)) is not None:
         sheet.blank()
         sheet.row("functions", f"where the change comes from, in {source.unit}")
         attribution.show(sheet, source.rows, source.rest, source.change, source.baseline_total)
@@ -92,57 +92,42 @@ def show_sources(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) ->
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     """Return where the change of each changed benchmark comes from, as lines of Markdown; empty without counts."""
     all_changed = changed_verdicts(verdicts)
-    sources = [(verdict, source_of(record, verdict, most)) for verdict in all_changed[:_MOST_TABLES]]
     lines = []
-    for verdict, source in sources:
-        if source is not None and source.rows:
+    for verdict in all_changed[:_MOST_TABLES]:
+        if (source := source_of(record, verdict, most)) is not None:
             lines += [f"Where the change of {code(verdict.benchmark)} comes from, in {source.unit}:", ""]
             table = attribution.markdown_rows(source.rows, source.rest, source.change, source.baseline_total)
             lines += [*table, ""]
-    left_out = len(all_changed) - len(sources)
-    if left_out and most:
+    left_out = len(all_changed) - _MOST_TABLES
+    if left_out > 0 and most:
         lines += [f"{figures.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
     return lines
 
 
 def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
-    """Return up to `most` functions that a benchmark's change comes from; None if functions were not counted."""
-    sides = [functions_of(record.counting, verdict.index, place) for place in (0, 1)]
-    if sides[0] is None or sides[1] is None or most < 1:
+    """Return up to `most` functions that a benchmark's change comes from; None if none are known."""
+    counts = own_counts(record, verdict.index, verdict.metric) if most > 0 else None
+    if counts is None:
         return None
-    is_cost = is_by_cost(record, verdict.metric, sides[0], sides[1])
-    baseline, candidate = (own_counts(part, record, is_cost=is_cost) for part in (sides[0], sides[1]))
+    baseline, candidate = counts.sides
     rows, rest = first_rows(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
-    unit = _unit(record, verdict.index, is_cost=is_cost)
-    return Source(rows, rest, sum(part.own for part in candidate) - total, total, unit)
-
-
-def _unit(record: Weighing | Run, benchmark: int, *, is_cost: bool) -> str:
-    """Return the unit of the functions' counts, and how many iterations they cover if that is not one launch."""
-    unit, covered = "cost" if is_cost else "instructions", iterations(record, benchmark)
-    return f"{unit}, {covered} together" if covered else unit
-
-
-def iterations(record: Weighing | Run, benchmark: int) -> str | None:
-    """Return how many iterations the functions' counts cover; None for a command, whose counts cover a launch."""
-    loops = record.benchmarks[benchmark].loops
-    return figures.count(loops, "iteration") if loops else None
+    change = sum(part.own for part in candidate) - total
+    return Source(rows, rest, change, total, counts.unit_in_words) if rows else None
 
 
 def show_largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:
     """Print the functions with the largest counts, and the benchmark's name if there are several."""
-    functions = functions_of(record.counting, summary.index, 0)
-    if functions is None or most < 1:
+    counts = own_counts(record, summary.index, summary.metric) if most > 0 else None
+    if counts is None:
         return
-    is_cost = is_by_cost(record, summary.metric, functions)
-    own = summed(own_counts(functions, record, is_cost=is_cost))
+    own = summed(counts.sides[0])
     total = sum(part.own for part in own) or 1
     sheet.blank()
     has_several = len(record.benchmarks) > 1
-    if has_several or record.benchmarks[summary.index].loops:
+    if has_several or counts.iterations:
         name = sheet.name(summary.benchmark, sheet.text_width)
-        unit = f"in {_unit(record, summary.index, is_cost=is_cost)}"
+        unit = f"in {counts.unit_in_words}"
         sheet.row("functions", Text.assemble((name, "bold"), f", {unit}") if has_several else unit)
     rows = []
     for part in sorted(own, key=lambda function: -function.own)[:most]:
@@ -155,7 +140,43 @@ def show_largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None
     sheet.grid(rows, right=frozenset({0, 1}))
 
 
-def functions_of(counting: Counting | None, benchmark: int, side: int) -> Functions | None:
+@dataclass(frozen=True)
+class OwnCounts:
+    """What the functions of each side of a benchmark counted themselves; a run has one side."""
+
+    sides: list[list[Function]]
+    unit: Literal["cost", "instructions"]
+    iterations: str | None
+    """How many iterations the counts cover; None for a command, whose counts cover a launch."""
+
+    @property
+    def unit_in_words(self) -> str:
+        """The unit, and how many iterations the counts cover if that is not one launch."""
+        return f"{self.unit}, {self.iterations} together" if self.iterations else self.unit
+
+
+def own_counts(record: Weighing | Run, benchmark: int, metric: str) -> OwnCounts | None:
+    """Return the functions of a benchmark with what each counted itself; None unless those of each side are known.
+
+    They are shown by cost only if each side has its events, and the weights are whole, so that costs add up exactly.
+    """
+    sides = [_kept_functions(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
+    known_sides = [side for side in sides if side is not None]
+    if len(known_sides) < len(sides):
+        return None
+    weights = (record.settings.counting or CountSettings()).weights
+    are_weights_whole = all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
+    has_events = all(set(cost.EVENTS) <= side.events.keys() for side in known_sides)
+    is_cost = metric == "cost" and are_weights_whole and has_events
+    loops = record.benchmarks[benchmark].loops
+    return OwnCounts(
+        [_own_counts(side, weights if is_cost else None) for side in known_sides],
+        "cost" if is_cost else "instructions",
+        figures.count(loops, "iteration") if loops else None,
+    )
+
+
+def _kept_functions(counting: Counting | None, benchmark: int, side: int) -> Functions | None:
     """Return one side's functions; the last kept ones, if its first counts were set aside."""
     newest_first = reversed(counting.functions if counting else [])
     return next(
@@ -163,23 +184,14 @@ def functions_of(counting: Counting | None, benchmark: int, side: int) -> Functi
     )
 
 
-def is_by_cost(record: Weighing | Run, metric: str, *sides: Functions) -> bool:
-    """Return whether functions are shown by cost: they need its events, and whole weights, which add up exactly."""
-    settings = record.settings.counting or CountSettings()
-    weights = settings.weights
-    are_weights_whole = all(weight % 1 == 0 for weight in (weights.l1, weights.ll, weights.ram))
-    return metric == "cost" and are_weights_whole and all(set(cost.EVENTS) <= side.events.keys() for side in sides)
-
-
-def own_counts(functions: Functions, record: Weighing | Run, *, is_cost: bool) -> list[Function]:
-    """Return a side's functions with what each of them counted itself."""
-    weights = (record.settings.counting or CountSettings()).weights
+def _own_counts(functions: Functions, weights: Weights | None) -> list[Function]:
+    """Return a side's functions with what each of them counted itself: instructions, or with `weights` their cost."""
     own = functions.events[INSTRUCTIONS] if functions.name else []
-    if is_cost:
+    if weights is not None:
         events = [
             dict(zip(functions.events, counts, strict=True)) for counts in zip(*functions.events.values(), strict=True)
         ]
         own = [round(cost.cost(each, weights.l1, weights.ll, weights.ram)) for each in events]
-    inclusive = functions.inclusive if functions.inclusive and not is_cost else [None] * len(functions.name)
+    inclusive = functions.inclusive if functions.inclusive and weights is None else [None] * len(functions.name)
     columns = zip(functions.name, functions.file, functions.object, functions.line, own, inclusive, strict=True)
     return [Function(*row) for row in columns]

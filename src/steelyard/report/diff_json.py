@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from steelyard.model.derived import SuiteMean
+from steelyard.model.findings import VerdictName
 from steelyard.model.foreign import ForeignVerdict
-from steelyard.model.kept import VerdictName
 from steelyard.model.parts import Record
 
 if TYPE_CHECKING:

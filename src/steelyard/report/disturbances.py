@@ -58,10 +58,12 @@ def noise(verdict: Verdict | Summary) -> str:
     elif not verdict.disturbed:
         text = "quiet, no launch waited long for a processor"
     else:
-        text = waiting_sentence(_waiting_launches(verdict), verdict.worst_delay)
+        text = _waiting_sentence(_waiting_launches(verdict), verdict.worst_delay)
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
-    return with_disturbers(text, verdict.disturbers, number_of_launches(verdict), has_waited=verdict.disturbed > 0)
+    launches, has_waited = number_of_launches(verdict), verdict.disturbed > 0
+    disturbers = disturbers_sentence(verdict.disturbers, launches, has_waited=has_waited)
+    return "; ".join(filter(None, (text, disturbers)))
 
 
 def of_several(verdicts: Sequence[Verdict], name_of: Callable[[Verdict], str] | None = None) -> str | None:
@@ -73,19 +75,15 @@ def of_several(verdicts: Sequence[Verdict], name_of: Callable[[Verdict], str] | 
     if not disturbed:
         return None
     worst = max(verdicts, key=lambda verdict: verdict.worst_delay or 0.0)
-    text = waiting_sentence(figures.count(disturbed, "launch"), worst.worst_delay)
+    text = _waiting_sentence(figures.count(disturbed, "launch"), worst.worst_delay)
     if name_of is not None and worst.worst_delay is not None:
         text += f" ({name_of(worst)})"
-    return with_disturbers(text, combined_disturbers(verdicts), sum(map(number_of_launches, verdicts)), has_waited=True)
+    launches = sum(map(number_of_launches, verdicts))
+    disturbers = disturbers_sentence(combined_disturbers(verdicts), launches, has_waited=True)
+    return "; ".join(filter(None, (text, disturbers)))
 
 
-def with_disturbers(text: str, disturbers: Sequence[Disturber], launches: int, *, has_waited: bool) -> str:
-    """Append to a sentence about so many `launches` who and what was beside them, where that matters."""
-    sentence = disturbers_sentence(disturbers, launches, has_waited=has_waited)
-    return text if sentence is None else f"{text}; {sentence}"
-
-
-def waiting_sentence(launches: str, worst_delay: float | None) -> str:
+def _waiting_sentence(launches: str, worst_delay: float | None) -> str:
     """Say that these launches waited for a processor, and for which share of its time the worst one did."""
     text = f"{launches} waited for a processor"
     return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
@@ -113,16 +111,11 @@ def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_w
     Fewer may have been watched, where the process that measured a part of them was killed.
     """
     relevant = [
-        disturber
-        for disturber in disturbers
-        if disturber.launches >= _NEGLIGIBLE_SHARE * disturber.of or disturber.kind in _RARE_KINDS
+        one
+        for one in disturbers
+        if (one.launches >= _NEGLIGIBLE_SHARE * one.of or one.kind in _RARE_KINDS)
+        and (has_waited or one.share >= _BUSY_SHARE or one.kind not in ("program", "hidden"))
     ]
-    if not has_waited:
-        relevant = [
-            disturber
-            for disturber in relevant
-            if disturber.share >= _BUSY_SHARE or disturber.kind not in ("program", "hidden")
-        ]
     if not relevant:
         return None
     sentences = [

@@ -32,7 +32,7 @@ def show_examination(console: Console, examination: Examination) -> None:
     machine = examination.machine
     facts = [machine.cpu_model or machine.architecture, figures.count(machine.cores_logical, "processor")]
     facts += [machine.virtualization] if machine.virtualization else []
-    sheet.row("machine", Text(sheet.name(", ".join(facts), 3 * sheet.text_width), "bold"), machine.kernel)
+    sheet.title("machine", ", ".join(facts), machine.kernel)
     sheet.blank()
     disturbing = [*examination.of("serious"), *examination.of("slight")]
     for one in disturbing:
@@ -86,14 +86,7 @@ def _print_noise(sheet: Sheet, noise: Noise) -> None:
             if (spread.work, spread.pairing, spread.cpu) == (work, pairing, None):
                 rows.append([Text(cell) for cell in (label, *_spread_cells(spread, noise.expected))])
                 label = ""
-    while len(rows[0]) > _FEWEST_TABLE_COLUMNS and _table_width(rows) > sheet.width:
-        rows = [row[:-1] for row in rows]
-    sheet.grid(rows, _RIGHT_ALIGNED_COLUMNS)
-
-
-def _table_width(rows: Sequence[Sequence[Text]]) -> int:
-    widths: list[int] = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
-    return sum(widths) + 2 * (len(widths) - 1)
+    sheet.grid(rows, _RIGHT_ALIGNED_COLUMNS, optional=len(titles) - _FEWEST_TABLE_COLUMNS)
 
 
 def _spread_cells(spread: Spread, expected: Iterable[Expected]) -> Iterable[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, get_args
 
-from steelyard.model.kept import VerdictName
+from steelyard.model.findings import VerdictName
 from steelyard.model.metrics import METRICS, Unit
 from steelyard.model.units import UNITS
 
@@ -133,12 +133,16 @@ def size(amount: float) -> str:
 
 def quantity(value: float, metric: str) -> str:
     """Write a value of a metric in the metric's unit."""
-    unit: Unit = METRICS[metric].unit if metric in METRICS else "count"
+    return amount(value, METRICS[metric].unit if metric in METRICS else "count")
+
+
+def amount(value: float, kind: Unit) -> str:
+    """Write a value of a kind of quantity, as records hold it: in ns, in bytes or as a number."""
     if not math.isfinite(value):
         return NOT_KNOWN
-    if unit == "ns":
+    if kind == "ns":
         return duration(value)
-    if unit == "bytes":
+    if kind == "bytes":
         return size(value)
     if (chosen := _in_chosen_unit(value, "count")) is not None:
         return chosen
@@ -216,11 +220,13 @@ def extent(relative: float) -> str:
     return f"{_change_digits(abs(relative))} %"
 
 
-def interval(bounds: tuple[float, float], limit: float | None = None) -> str:
-    """Write an interval of relative changes: `[+0.61 %, +1.40 %]`.
+def interval(bounds: tuple[float, float] | None, limit: float | None = None) -> str:
+    """Write an interval of relative changes, if it is known: `[+0.61 %, +1.40 %]`.
 
     With a `limit`, digits show on which side of the limit, or of its negative, each end lies.
     """
+    if bounds is None:
+        return NOT_KNOWN
     return f"[{', '.join(_interval_end(end, None if limit is None else math.copysign(limit, end)) for end in bounds)}]"
 
 
@@ -234,6 +240,11 @@ def _interval_end(relative: float, limit: float | None) -> str:
 def confidence(alpha: float) -> str:
     """Write 1 - alpha: `99 %`, `99.95 %`."""
     return f"{100 * (1 - alpha):.6g} %"
+
+
+def at_confidence(alpha: float) -> str:
+    """Say how sure an interval is: `at 99 % confidence`."""
+    return f"at {confidence(alpha)} confidence"
 
 
 def _percent_digits(share: float) -> str:

@@ -13,10 +13,9 @@ from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, notes, sentences, suite_mean
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.unpaired import APART, drift_sentence, show_means
-from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.report.verdicts import print_verdict
 
 if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignBenchmark, ForeignReport, ForeignResults, ForeignVerdict, Level
@@ -35,7 +34,7 @@ def value_text(amount: float, unit: str) -> str:
         return figures.duration(amount * ns) + per_operation
     if unit_name == "B":
         return figures.size(amount) + per_operation
-    return f"{figures.quantity(amount, '')} {unit}"
+    return f"{figures.amount(amount, 'count')} {unit}"
 
 
 def rates(benchmark: ForeignBenchmark, level: Level) -> list[str]:
@@ -92,18 +91,18 @@ def show(console: Console, record: ForeignResults, levels: Sequence[Level]) -> N
     shown = record.benchmarks[:MOST_BENCHMARKS]
     for benchmark, level in zip(shown, levels[:MOST_BENCHMARKS], strict=True):
         sheet.blank()
-        benchmark_row(sheet, benchmark.name)
+        sheet.title("benchmark", benchmark.name)
         median = ", ".join([f"{value_text(level.median, benchmark.unit)} median", *rates(benchmark, level)])
         line = Text.assemble((median, "bold"), f", {direction(benchmark.higher_is_better)}")
         sheet.row("value", line, effort(level))
     show_left_out(sheet, len(record.benchmarks) - len(shown))
-    notes.show(sheet, notes.of_foreign(record))
+    notes.show(sheet, notes.of_findings(record.findings))
 
 
 def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
     """Write imported results as a GitHub table."""
     titles = ["benchmark", "median", "better", "processes vary by", "samples vary by", "processes", "samples"]
-    rows = [titles, [":--", "--:", ":--", *["--:"] * 4]]
+    rows = []
     for benchmark, level in zip(record.benchmarks, levels, strict=True):
         rows.append(
             [
@@ -115,8 +114,8 @@ def markdown(record: ForeignResults, levels: Sequence[Level]) -> str:
                 f"{level.samples:,}",
             ]
         )
-    lines = [f"_{escape(origin(record))}_", "", *table(rows)]
-    return document([*lines, *_list_lines(notes.markdown(notes.of_foreign(record)))])
+    lines = [f"_{escape(origin(record))}_", "", *table(titles, rows)]
+    return document([*lines, *_list_lines(notes.markdown(notes.of_findings(record.findings)))])
 
 
 def csv(record: ForeignResults) -> str:
@@ -145,12 +144,11 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
         benchmark_name = [sheet.name(one, sheet.text_width) for one in _renamed_benchmark(record, report)]
         sheet.row(label, name, *benchmark_name, origin(record).removeprefix(f"{WARNING}: "))
-    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    shown = most_changed(report.verdicts)
     for verdict in shown:
         sheet.blank()
-        benchmark_row(sheet, verdict.benchmark)
-        line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
-        sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
+        sheet.title("benchmark", verdict.benchmark)
+        print_verdict(sheet, verdict, evidence(verdict, report.alpha), explanation(verdict, report.margin))
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value_text(level.median, verdict.unit)} median, {effort(level)}")
         sheet.row("drift", drift(verdict))
@@ -169,9 +167,7 @@ def _renamed_benchmark(record: ForeignResults, report: ForeignReport) -> list[st
 def mean_sentences(report: ForeignReport) -> list[str]:
     """Say what all benchmarks of a unit say together; only as certain as the least certain of their intervals."""
     has_limits = any(verdict.findings and verdict.interval is not None for verdict in report.verdicts)
-    return suite_mean.of_unpaired(
-        report.means, _IF_DRIFT_SMALL if has_limits else suite_mean.confidence_text(report.alpha)
-    )
+    return suite_mean.of_unpaired(report.means, _IF_DRIFT_SMALL if has_limits else figures.at_confidence(report.alpha))
 
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:
@@ -181,9 +177,8 @@ def evidence(verdict: ForeignVerdict, alpha: float) -> str:
     change = f"{figures.change(verdict.change)} {direction(verdict.higher_is_better).join('()')}"
     if verdict.interval is None:
         return f"{change}, no interval: {processes} are too few for one"
-    if verdict.findings:
-        return f"{change} {figures.interval(verdict.interval)} {_IF_DRIFT_SMALL}, {processes}"
-    return f"{change} {figures.interval(verdict.interval)} at {figures.confidence(alpha)} confidence, {processes}"
+    certainty = _IF_DRIFT_SMALL if verdict.findings else figures.at_confidence(alpha)
+    return f"{change} {figures.interval(verdict.interval)} {certainty}, {processes}"
 
 
 def explanation(verdict: ForeignVerdict, margin: float) -> list[str]:
@@ -208,13 +203,18 @@ def drift(verdict: ForeignVerdict) -> str:
 def diff_markdown(report: ForeignReport) -> str:
     """Write what two imports say as a GitHub table."""
     titles = ["benchmark", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "better", "A", "B"]
-    rows = [titles, [":--", ":--", "--:", "--:", ":--", "--:", "--:"], *map(_row, report.verdicts)]
     names = [
         ": ".join(map(code, (record.provenance.files[0].name, *_renamed_benchmark(record, report))))
         for record in (report.baseline, report.candidate)
     ]
     drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
-    lines = [f"_{escape(UNPAIRED_WARNING)}_", "", f"A {names[0]}, B {names[1]}", "", *table(rows)]
+    lines = [
+        f"_{escape(UNPAIRED_WARNING)}_",
+        "",
+        f"A {names[0]}, B {names[1]}",
+        "",
+        *table(titles, map(_row, report.verdicts)),
+    ]
     list_items = [*map(escape, mean_sentences(report)), *drifts, *notes.markdown(notes.of_two_foreign(report))]
     return document([*lines, *_list_lines(list_items)])
 
@@ -224,7 +224,7 @@ def _row(verdict: ForeignVerdict) -> list[str]:
         escape(f"{value_text(level.median, verdict.unit)}, {figures.count(level.processes, 'process')}")
         for level in (verdict.baseline, verdict.candidate)
     )
-    bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
+    bounds = figures.interval(verdict.interval)
     if verdict.interval is not None and verdict.findings:  # no confidence can be given for it
         bounds += f" {_IF_DRIFT_SMALL}"
     first = [code(verdict.benchmark), f"**{verdict.verdict}**", figures.change(verdict.change), bounds]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from steelyard.model.findings import VerdictName
 from steelyard.model.gate import GateReport, GateVerdict, Judged, Standing
-from steelyard.model.kept import VerdictName
 from steelyard.model.parts import Record
 from steelyard.report import gate_words
 

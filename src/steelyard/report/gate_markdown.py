@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal, get_args
 
 from steelyard.model.derived import Side
@@ -30,7 +31,6 @@ _MOST_SUBJECTS = 3
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
 _TITLES = ["benchmark", "metric", "verdict", "change", "limit", "baseline", "candidate"]
-_ALIGNMENT = [":--", ":--", ":--", "--:", "--:", "--:", "--:"]
 
 _Kind = Literal["above", "accepted", "changed", "open", "same", "beside"]
 
@@ -109,29 +109,28 @@ def _sections(report: GateReport) -> list[_Section]:
     several = len(report.weighings) > 1
     problems = report.problems if len(report.problems) > 1 else []  # the first one is above
     same, beside = (figures.count(len(kinds[kind]), "verdict") for kind in ("same", "beside"))
-    with_data, is_alone = report.undecided_with_data, len(report.undecided) == 1
-    undecided = items(
-        _open_item(one, several=several, is_alone=is_alone) for one in worst_first(with_data)[:_MOST_ROWS]
-    )
+    reasons = islice(gate_words.open_reasons(report), _MOST_ROWS)
+    undecided = items(_open_item(one, reason, several=several) for one, reason in reasons)
     undecided += items(_text(finding.message) for finding in gate_words.unstated_findings(report))
     deciders = [f"{_text(way)}  " for way in gate_words.what_would_decide(report.undecided)]
     lines_after = ["", *deciders, ""] if deciders else [""]
     if not undecided:
         undecided, lines_after = deciders, [""]
-    hidden = max(0, len(with_data) - _MOST_ROWS)
+    hidden = max(0, len(report.undecided_with_data) - _MOST_ROWS)
+
+    def table_of(kind: _Kind, *before: str) -> _Section:
+        return _table_section(before, kinds[kind], several=several)
+
     return [
         _Section([], list(dict.fromkeys(_subjects(weighing) for weighing in report.weighings)), "weighing"),
         _Section(["**What is missing**", ""], items(map(_text, problems)), "problem"),
         _Section([], [f"{_text(mean)}  " for mean in gate_words.means(report)], "mean"),
-        _table_section(["**Above the limit**", ""], kinds["above"], several=several),
-        _table_section(["**Slower, and accepted**", ""], kinds["accepted"], several=several),
-        _table_section([f"**Changed{_why_within(kinds['changed'])}**", ""], kinds["changed"], several=several),
+        table_of("above", "**Above the limit**", ""),
+        table_of("accepted", "**Slower, and accepted**", ""),
+        table_of("changed", f"**Changed{_why_within(kinds['changed'])}**", ""),
         _Section(["**What could not be decided**", ""], undecided, "verdict", lines_after, hidden),
-        _folded_section(f"Not changed: {same}", _table_section([], kinds["same"], several=several)),
-        _folded_section(
-            f"Undecided, and within the limit or without one: {beside}",
-            _table_section([], kinds["beside"], several=several),
-        ),
+        _folded_section(f"Not changed: {same}", table_of("same")),
+        _folded_section(f"Undecided, and within the limit or without one: {beside}", table_of("beside")),
         _folded_section("Findings", _Section([], items(_findings(report)), "finding")),
         _folded_section("How it was measured", _Section([], items(map(_text, _method_lines(report))), "line")),
     ]
@@ -154,17 +153,17 @@ def _kind_of(judged: Judged) -> _Kind:
     return "same" if judged.verdict.verdict == "same" else "beside"
 
 
-def _table_section(before: list[str], judged: Sequence[Judged], *, several: bool) -> _Section:
+def _table_section(before: Sequence[str], judged: Sequence[Judged], *, several: bool) -> _Section:
     """Return verdicts as a table, with a column for the record if there are `several` weighings.
 
     Where something is accepted, a column says how much, and why.
     """
     has_accepted = any(one.accepted for one in judged)
-    rows = table(_row(one, several=several, has_accepted=has_accepted) for one in worst_first(judged)[:_MOST_ROWS])
+    rows = (_row(one, several=several, has_accepted=has_accepted) for one in worst_first(judged)[:_MOST_ROWS])
     more = [title for title, is_there in (("accepted", has_accepted), ("record", several)) if is_there]
-    title_rows = [[*_TITLES, *more], [*_ALIGNMENT, *(":--" for _ in more)]]
+    title_line, alignment_line, *lines = table([*_TITLES, *more], rows)
     hidden = max(0, len(judged) - _MOST_ROWS)
-    return _Section([*before, *table(title_rows)], rows, "verdict", hidden=hidden)
+    return _Section([*before, title_line, alignment_line], lines, "verdict", hidden=hidden)
 
 
 def _folded_section(title: str, section: _Section) -> _Section:
@@ -191,11 +190,11 @@ def _level(side: Side | None, metric: str) -> str:
     return figures.NOT_KNOWN if side is None else levels.level(side, metric)
 
 
-def _open_item(judged: Judged, *, several: bool, is_alone: bool) -> str:
+def _open_item(judged: Judged, reason: str, *, several: bool) -> str:
     verdict = judged.verdict
     of_record = f" of {code(judged.source)}" if several else ""
     name = f"{code(verdict.benchmark)}{of_record}, {_words(verdict.metric)}"
-    return f"{name} {gate_words.estimate(judged)}: {_text(gate_words.why_open(judged, is_alone=is_alone))}"
+    return f"{name} {gate_words.estimate(judged)}: {_text(reason)}"
 
 
 def _subjects(weighing: Weighing) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.findings import NOT_AS_ASKED, Finding
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.model.kept import NOT_AS_ASKED, Finding
 from steelyard.report import budgets, figures, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
@@ -26,25 +27,19 @@ _VERDICT_WORDS: dict[GateVerdict, tuple[str, str]] = {
 def show(console: Console, report: GateReport) -> None:
     """Print the answer, what decides it, and what stands in its way."""
     sheet = Sheet(console)
-    several = len(report.weighings) > 1
     word, style = _VERDICT_WORDS[report.verdict]
     sheet.row(word, gate_words.headline(report), *([tally] if (tally := gate_words.tally(report)) else []), style=style)
     _print_list(sheet, "missing", [Text(problem) for problem in report.problems[1:]])
-    _print_list(sheet, "slower", [_judged_line(sheet, one, several=several) for one in report.slower])
-    _print_list(sheet, "accepted", [_judged_line(sheet, one, several=several) for one in report.accepted])
-    changed = [one for one in report.judged if _is_changed(one)]
-    _print_list(sheet, "changed", [_judged_line(sheet, one, several=several) for one in worst_first(changed)])
+    line_of = partial(_judged_line, sheet, several=len(report.weighings) > 1)
+    changed = worst_first([one for one in report.judged if _is_changed(one)])
+    for label, results in (("slower", report.slower), ("accepted", report.accepted), ("changed", changed)):
+        _print_list(sheet, label, list(map(line_of, results)))
     _print_list(sheet, "in all", [Text(mean) for mean in gate_words.means(report)])
-    undecided = worst_first(report.undecided_with_data)
-    is_alone = len(report.undecided) == 1
-    reasons = [gate_words.why_open(one, is_alone=is_alone) for one in undecided]
+    reasons = list(gate_words.open_reasons(report))
     deciders = gate_words.what_would_decide(report.undecided)
-    open_lines = [
-        _judged_line(sheet, one, several=several).append(f": {reason}")
-        for one, reason in zip(undecided, reasons, strict=True)
-    ]
+    open_lines = [line_of(one).append(f": {reason}") for one, reason in reasons]
     _print_list(sheet, "open", open_lines, [Text(way) for way in deciders])
-    if any(budgets.SEE_NOTE in sentence for sentence in (*reasons, *deciders)):
+    if any(budgets.SEE_NOTE in sentence for sentence in (*(reason for _, reason in reasons), *deciders)):
         sheet.blank()
         notes.show(sheet, notes.of_references([one.verdict for one in report.undecided]))
     findings = [*gate_words.unstated_findings(report), *report.findings, *_doubtful_findings(report)]
@@ -79,10 +74,7 @@ def _print_list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence
     if not lines and not after:
         return
     sheet.blank()
-    number_left_out = len(lines) - MOST_BENCHMARKS
-    left_out_line = (
-        [Text(f"{figures.count(number_left_out, 'more')}: --markdown FILE has all of them")]
-        if number_left_out > 0
-        else []
-    )
-    sheet.row(label, *lines[:MOST_BENCHMARKS], *left_out_line, *after)
+    shown = list(lines[:MOST_BENCHMARKS])
+    if len(lines) > MOST_BENCHMARKS:
+        shown.append(Text(f"{figures.count(len(lines) - MOST_BENCHMARKS, 'more')}: --markdown FILE has all of them"))
+    sheet.row(label, *shown, *after)

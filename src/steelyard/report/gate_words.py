@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from steelyard.model.derived import Verdict
-from steelyard.model.gate import GateReport, Judged
-from steelyard.model.kept import CONTROL_ALARM, NEW_SUITE, Finding
+from steelyard.model.findings import CONTROL_ALARM, NEW_SUITE, Finding
+from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
-from steelyard.model.rows import ROLES, USED
+from steelyard.model.rows import USED
 from steelyard.report import budgets, disturbances, figures, printable, sentences, suite_mean
 from steelyard.stats.verdict import excludes_no_change
 
@@ -116,7 +114,7 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
     verdict, settings = judged.verdict, judged.weighing.settings
     if verdict.change is None:
         undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
-        return undefined[0] if undefined else "no pair was measured to its end"
+        return undefined[0] if undefined else budgets.NO_PAIR
     reasons = [finding.message for finding in verdict.findings if finding.code == CONTROL_ALARM]
     if (judged.limit or judged.accepted) and verdict.interval is not None and not reasons:
         bound = _bound(judged)
@@ -129,6 +127,12 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
     if is_alone and _ended_by_another_margin(judged):
         reasons.append(_limit_advice([judged]))
     return "; ".join(reasons)
+
+
+def open_reasons(report: GateReport) -> Iterator[tuple[Judged, str]]:
+    """Return what is open and no problem already, the worst first, with why it is; a single one also with a way out."""
+    is_alone = len(report.undecided) == 1
+    return ((one, why_open(one, is_alone=is_alone)) for one in worst_first(report.undecided_with_data))
 
 
 def _bound(judged: Judged) -> str:
@@ -153,9 +157,8 @@ def _unmet_condition(verdict: Verdict, interval: tuple[float, float]) -> str:
 def _ended_by_another_margin(judged: Judged) -> bool:
     """Return whether its weighing ended by a margin other than its limit, and would go on with that one."""
     verdict, settings = judged.verdict, judged.weighing.settings
-    margin = settings.margin if verdict.margin is None else verdict.margin
     bound = judged.decided_by
-    is_other = (judged.limit or judged.accepted) is not None and bool(bound) and bound != margin
+    is_other = bool(judged.limit or judged.accepted) and bool(bound) and bound != budgets.margin_of(verdict, settings)
     is_known = verdict.interval is not None and not budgets.is_withheld(verdict) and not is_counted(verdict.metric)
     # Only the first metric ends a weighing; a metric that it fell back to is not among those asked for.
     is_first = verdict.metric == settings.metrics[0] or verdict.metric not in settings.metrics
@@ -179,17 +182,17 @@ def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:
     if len(open_benchmarks) == 1 and not open_benchmarks[0].has_no_data:
         return []
     answers: list[str] = []
-    by_record = {id(one.weighing): one for one in open_benchmarks}
-    for first in [*by_record.values()][:MOST_WEIGHINGS_ADVISED]:
-        own = [one for one in open_benchmarks if one.weighing is first.weighing and one.verdict.verdict == "undecided"]
+    by_weighing: dict[int, list[Judged]] = {}
+    for one in open_benchmarks:
+        by_weighing.setdefault(id(one.weighing), []).append(one)
+    for group in [*by_weighing.values()][:MOST_WEIGHINGS_ADVISED]:
+        undecided = [one for one in group if one.verdict.verdict == "undecided"]
         # An interval that crosses the gate's own limit is not what its weighing was to decide.
-        undecided = [one.verdict for one in own if one.limit is None or one.verdict.interval is None]
-        deciders = budgets.budget_of_all(undecided, first.weighing) if undecided else []
-        ended_otherwise = [
-            one for one in open_benchmarks if one.weighing is first.weighing and _ended_by_another_margin(one)
-        ]
-        deciders += [_limit_advice(ended_otherwise)] if ended_otherwise else []
-        answers += deciders if len(by_record) == 1 else [f"{first.source}: {way}" for way in deciders]
+        unlimited = [one.verdict for one in undecided if one.limit is None or one.verdict.interval is None]
+        deciders = budgets.budget_of_all(unlimited, group[0].weighing)
+        if ended_otherwise := list(filter(_ended_by_another_margin, group)):
+            deciders.append(_limit_advice(ended_otherwise))
+        answers += deciders if len(by_weighing) == 1 else [f"{group[0].source}: {way}" for way in deciders]
     return answers
 
 
@@ -214,8 +217,7 @@ def _failing_condition(report: GateReport) -> str:
 
 def _method(weighing: Weighing) -> str:
     settings = weighing.settings
-    margins = sentences.margins(weighing) or figures.threshold(settings.margin)
-    judging_text = f"alpha {settings.alpha:g} ({settings.family}), margin {margins}"
+    judging_text = f"alpha {settings.alpha:g} ({settings.family}), margin {sentences.all_margins(weighing)}"
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(METRICS[name].counted for name in settings.metrics):
         return f"counted under Valgrind; {judging_text}; {metrics}"
@@ -224,8 +226,7 @@ def _method(weighing: Weighing) -> str:
 
 def _pairing_text(weighing: Weighing) -> str:
     """Say how the judged pairs actually ran, which may differ from what was asked for."""
-    judged = np.asarray(weighing.launches.role, dtype=int) == ROLES.index(USED)
-    tandem = weighing.launches.in_tandem()[judged]
+    tandem = weighing.launches.in_tandem()[weighing.launches.in_role(USED)]
     if not len(tandem):
         return "pairs"
     if not tandem.any():
@@ -253,11 +254,10 @@ def means(report: GateReport) -> list[str]:
 
 def resolution(report: GateReport) -> str | None:
     """Say how small a change would have been found, over all benchmarks; None if no verdict tells."""
-    resolutions = sorted(one.resolution or 0.0 for one in _first_verdicts_with(report, "resolution"))
-    if not resolutions:
-        return None
-    if len(resolutions) == 1:
-        return f"a change of {figures.extent(resolutions[0])} would have been found 9 times out of 10"
+    verdicts = _first_verdicts_with(report, "resolution")
+    if len(verdicts) < 2:
+        return sentences.resolution(verdicts[0]) if verdicts else None
+    resolutions = sorted(one.resolution or 0.0 for one in verdicts)
     median = resolutions[(len(resolutions) - 1) // 2]
     return (
         f"of half the benchmarks a change of {figures.extent(median)} would have been found 9 times out of 10, of the "

@@ -18,6 +18,7 @@ TITLE = "from launches of their own, under a library that counts: not those that
 CAUTION = "the share of time is an estimate"
 _NAME_COLUMNS = 24
 SIDES = ("baseline", "candidate", "change")
+_Rows = list[list[str]]
 
 
 @dataclass(frozen=True)
@@ -35,89 +36,62 @@ _COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One benchmark: for each column the cells of the sides and the change."""
-
-    benchmark: str
-    cells: list[list[str]]
-
-
 def show(sheet: Sheet, record: Weighing | Run) -> None:
     """Print what was seen of the heap, if it was watched."""
-    benchmark_rows = _benchmark_rows(record)
-    if not benchmark_rows:
+    watched = _watched(record)
+    if not watched:
         return
     sheet.blank()
     sheet.row("heap", f"{TITLE}; {CAUTION}")
-    table = (
-        _table_of_one(record, benchmark_rows[0])
-        if len(benchmark_rows) == 1
-        else _table_of_several(sheet, record, benchmark_rows)
-    )
-    widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
-    if sum(widths) + 2 * len(widths) - 2 <= sheet.width:
-        sheet.grid(table, right=frozenset(range(1, len(widths))))
+    table = _table_of_one(record, watched[0][1]) if len(watched) == 1 else _table_of_several(sheet, record, watched)
+    if sheet.has_room_for(table):
+        sheet.grid(table, right=frozenset(range(1, len(table[0]))))
     else:
-        for row in benchmark_rows:
-            for column, cells in zip(_COLUMNS, row.cells, strict=True):
-                sheet.row(f"{sheet.name(row.benchmark, _NAME_COLUMNS)} {column.title}", ", ".join(filter(None, cells)))
+        for name, rows in watched:
+            for title, *values in rows:
+                sheet.row(f"{sheet.name(name, _NAME_COLUMNS)} {title}", ", ".join(filter(None, values)))
     sheet.blank()
 
 
-def _table_of_one(record: Weighing | Run, row: _Row) -> list[list[Text]]:
+def _table_of_one(record: Weighing | Run, rows: _Rows) -> list[list[Text]]:
     """Return the table for a single benchmark: a line for each number, with both sides."""
-    table = [[Text(column.title, "dim"), *map(Text, cells)] for column, cells in zip(_COLUMNS, row.cells, strict=True)]
+    table = [[Text(title, "dim"), *map(Text, values)] for title, *values in rows]
     if isinstance(record, Weighing):
         table.insert(0, [Text(title, "dim") for title in ("", *SIDES)])
     return table
 
 
-def _table_of_several(sheet: Sheet, record: Weighing | Run, rows: Sequence[_Row]) -> list[list[Text]]:
+def _table_of_several(sheet: Sheet, record: Weighing | Run, watched: Sequence[tuple[str, _Rows]]) -> list[list[Text]]:
     """Return the table for several benchmarks, one line each; of a weighing, only the changes."""
     first_title = "change of" if isinstance(record, Weighing) else "benchmark"
     table = [[Text(title, "dim") for title in (first_title, *(column.title for column in _COLUMNS))]]
-    for row in rows:
-        name = Text(sheet.name(row.benchmark, _NAME_COLUMNS))
-        table.append([name, *(Text(cells[-1]) for cells in row.cells)])
+    for name, rows in watched:
+        table.append([Text(sheet.name(name, _NAME_COLUMNS)), *(Text(cells[-1]) for cells in rows)])
     return table
 
 
 def markdown(record: Weighing | Run) -> list[str]:
     """Return what was seen of the heap as lines of Markdown."""
-    benchmark_rows = _benchmark_rows(record)
-    if not benchmark_rows:
+    lines = [[code(name), *cells] for name, rows in _watched(record) for cells in rows]
+    if not lines:
         return []
     sides = SIDES if isinstance(record, Weighing) else ("",)
-    titles = ["benchmark", "heap", *sides]
-    lines = [
-        [code(row.benchmark), column.title, *cells]
-        for row in benchmark_rows
-        for column, cells in zip(_COLUMNS, row.cells, strict=True)
-    ]
-    rule = [":--", ":--", *("--:" for _ in sides)]
-    return [f"heap: {TITLE}; {CAUTION}", "", *table([titles, rule, *lines]), ""]
+    return [f"heap: {TITLE}; {CAUTION}", "", *table(["benchmark", "heap", *sides], lines), ""]
 
 
-def cells(record: Weighing | Run, benchmark: int) -> list[list[str]]:
-    """Return what was seen of one benchmark's heap: a row for each number, its title first; empty if not watched."""
-    return [
-        [column.title, *values]
-        for row in _benchmark_rows(record, benchmark)
-        for column, values in zip(_COLUMNS, row.cells, strict=True)
-    ]
+def _watched(record: Weighing | Run) -> list[tuple[str, _Rows]]:
+    """Return the name of each benchmark whose heap was watched, and what was seen of it."""
+    return [(one.name, rows) for number, one in enumerate(record.benchmarks) if (rows := rows_of(record, number))]
 
 
-def _benchmark_rows(record: Weighing | Run, only_benchmark: int | None = None) -> list[_Row]:
-    if record.heap is None:
-        return []
-    rows = []
-    launches_by_place = record.heap.by_place()
-    for number, benchmark in enumerate(record.benchmarks):
-        sides = [launches_by_place.get((number, side), []) for side in range(len(record.subjects[:2]))]
-        if any(sides) and only_benchmark in (None, number):
-            rows.append(_Row(benchmark.name, [_cells(sides, column) for column in _COLUMNS]))
-    return rows
+def rows_of(record: Weighing | Run, benchmark: int) -> _Rows:
+    """Return what was seen of one benchmark's heap: a row for each number, its title first; empty if not watched.
+
+    The title is followed by the cells of the sides, and of a weighing by that of the change.
+    """
+    launches_by_place = record.heap.by_place() if record.heap else {}
+    sides = [launches_by_place.get((benchmark, side), []) for side in range(len(record.subjects[:2]))]
+    return [[column.title, *_cells(sides, column)] for column in _COLUMNS] if any(sides) else []
 
 
 def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:

@@ -12,7 +12,7 @@ from rich.text import Text
 from steelyard.model.inventory import Entry
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures
-from steelyard.report.sheet import Sheet
+from steelyard.report.sheet import Sheet, column_widths
 from steelyard.report.verdicts import STYLES
 
 _COMMAND_COLUMNS = 60
@@ -52,17 +52,13 @@ def _table(sheet: Sheet, entries: Sequence[Entry], layouts: _Layouts) -> None:
     for entry, file in zip(entries, files, strict=True):
         subjects, name = _subjects_text(sheet, entry, _COMMAND_COLUMNS), entry.name or _unique_prefix(file, files)
         rows.append([Text(_begun_text(entry)), Text(entry.kind), _result(entry), Text(subjects), Text(name)])
-    if sum(_widths(rows)) + _GAP * (len(_ALL_COLUMNS) - 1) > sheet.width:
+    if not sheet.has_room_for(rows):
         for row, entry in zip(rows[1:], entries, strict=True):
             row[_RESULT_COLUMN] = _result(entry, brief=True)
-    columns, room = _columns_that_fit(_widths(rows), sheet.width, layouts)
+    columns, room = _columns_that_fit(column_widths(rows), sheet.width, layouts)
     for row, entry in zip(rows[1:], entries, strict=True):
         row[_SUBJECTS] = Text(_subjects_text(sheet, entry, room))
     sheet.grid([[row[place] for place in columns] for row in rows])
-
-
-def _widths(rows: Sequence[Sequence[Text]]) -> list[int]:
-    return [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
 
 
 def _columns_that_fit(widths: Sequence[int], width: int, layouts: _Layouts) -> tuple[Sequence[int], int]:

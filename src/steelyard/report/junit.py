@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from steelyard.model.gate import GateReport, Judged
@@ -20,48 +20,46 @@ def xml(report: GateReport) -> str:
     cases: dict[str, list[Judged]] = {source: [] for source in report.sources}
     for one in report.deciding:
         cases[one.source].append(one)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
-    for source, judged in cases.items():
-        lines += _suite_lines(source, judged, report)
-    if report.problems:
-        lines += [
-            f'  <testsuite name="gate" tests="{len(report.problems)}" failures="0" errors="{len(report.problems)}">'
-        ]
-        lines += [
-            line
-            for problem in report.problems
-            for line in _case_lines("gate", problem, _outcome_element("error", problem))
-        ]
-        lines += ["  </testsuite>"]
-    return "\n".join([*lines, "</testsuites>", ""])
+    lines = [line for source, judged in cases.items() for line in _gate_suite(source, judged, report)]
+    if number := len(report.problems):
+        errors = [_case("gate", problem, _outcome_element("error", problem)) for problem in report.problems]
+        lines += _suite("gate", errors, tests=number, failures=0, errors=number)
+    return _document(lines)
 
 
 def of_check(record: Soundness) -> str:
     """Return a check as XML: a case for each rule and benchmark; trouble is a failure, an untried rule is skipped."""
     trouble = len(record.troubles())
     untried = sum(result.outcome == "untried" for result in record.looked)
-    counts = f'tests="{len(record.looked)}" failures="{trouble}" errors="0" skipped="{untried}"'
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>"]
-    lines += [f"  <testsuite name={_quoted(record.command)} {counts} time={_quoted(f'{record.seconds:.3f}')}>"]
+    cases = []
     for result in record.looked:
         kind = {"trouble": "failure", "untried": "skipped"}.get(result.outcome)
         message = f"{result.finding}; {result.remedy}" if result.remedy else result.finding
-        lines += _case_lines(result.benchmark, result.code, None if kind is None else _outcome_element(kind, message))
-    return "\n".join([*lines, "  </testsuite>", "</testsuites>", ""])
+        cases.append(_case(result.benchmark, result.code, None if kind is None else _outcome_element(kind, message)))
+    counts = {"tests": len(cases), "failures": trouble, "errors": 0, "skipped": untried}
+    return _document(_suite(record.command, cases, **counts, time=f"{record.seconds:.3f}"))
 
 
-def _suite_lines(name: str, cases: list[Judged], report: GateReport) -> Iterator[str]:
+def _document(suites: Iterable[str]) -> str:
+    return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", *suites, "</testsuites>", ""])
+
+
+def _suite(name: str, cases: Sequence[str], **attributes: object) -> list[str]:
+    counts = "".join(f' {key}="{value}"' for key, value in attributes.items())
+    return [f"  <testsuite name={_quoted(name)}{counts}>", *cases, "  </testsuite>"]
+
+
+def _gate_suite(name: str, judged: Sequence[Judged], report: GateReport) -> list[str]:
     strict = report.limits.strict
-    slower = sum(one.standing == "above" for one in cases)
-    undecided = sum(one.standing == "open" for one in cases)
+    slower = sum(one.standing == "above" for one in judged)
+    undecided = sum(one.standing == "open" for one in judged)
     failures, skipped = (slower + undecided, 0) if strict else (slower, undecided)
-    counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
-    yield f"  <testsuite name={_quoted(name)} {counts}>"
     timed = set[int]()
-    for one in cases:
-        verdict = one.verdict
-        yield from _case_lines(verdict.benchmark, verdict.metric, _outcome(one, strict=strict), _seconds(one, timed))
-    yield "  </testsuite>"
+    cases = [
+        _case(one.verdict.benchmark, one.verdict.metric, _outcome(one, strict=strict), _seconds(one, timed))
+        for one in judged
+    ]
+    return _suite(name, cases, tests=len(cases), failures=failures, errors=0, skipped=skipped)
 
 
 def _seconds(one: Judged, timed: set[int]) -> float:
@@ -94,9 +92,9 @@ def _outcome_element(kind: str, message: str, type_name: str = "") -> str:
     return f"<{kind} message={_quoted(message)}{type_attribute}/>"
 
 
-def _case_lines(classname: str, name: str, outcome: str | None, seconds: float = 0.0) -> Iterator[str]:
+def _case(classname: str, name: str, outcome: str | None, seconds: float = 0.0) -> str:
     head = f"    <testcase classname={_quoted(classname)} name={_quoted(name)} time={_quoted(f'{seconds:.3f}')}"
-    yield f"{head}/>" if outcome is None else f"{head}>{outcome}</testcase>"
+    return f"{head}/>" if outcome is None else f"{head}>{outcome}</testcase>"
 
 
 def _quoted(text: str) -> str:

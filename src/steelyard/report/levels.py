@@ -27,6 +27,12 @@ def spread(part: Side | Summary) -> str:
     return figures.percent(part.spread) if _is_relative(part) else figures.NOT_KNOWN
 
 
+def interval(summary: Summary) -> str:
+    """Write the interval of a run's median, `[12.7 ms, 12.9 ms]`; empty if it is not known."""
+    ends = [figures.quantity(end, summary.metric) for end in summary.interval or ()]
+    return f"[{', '.join(ends)}]" if ends else ""
+
+
 def variation_sentence(part: Side | Summary) -> str:
     """Say how much the launches vary; nothing is relative to a median of 0, so say what that means."""
     if part.launches == 1:

@@ -51,6 +51,7 @@ class LiveLine:
         rows: Callable[[], int] | None = None,
     ) -> None:
         self._stream = sys.stderr if stream is None else stream
+        self._encoding = self._stream.encoding or "utf-8"
         self._clock = clock
         self._columns = columns or (lambda: self._terminal_size().columns or _DEFAULT_SIZE.columns)
         self._rows = rows or (lambda: self._terminal_size().lines or _DEFAULT_SIZE.lines)
@@ -82,8 +83,7 @@ class LiveLine:
             return
         if progress.allowance is not None:
             self.wipe()
-            encoding = self._stream.encoding or "utf-8"
-            self._write(f"steelyard: {printable.plain(progress.allowance, encoding)}\n")
+            self._write(f"steelyard: {printable.plain(progress.allowance, self._encoding)}\n")
             self._refreshed_at = None  # so the display is drawn again, below the message, at once
         if progress.waited_s is not None:
             self._show_wait(progress, progress.waited_s)
@@ -96,8 +96,7 @@ class LiveLine:
         if self._refreshed_at is not None and now - self._refreshed_at < self._pause_s:
             return
         self._refreshed_at = now
-        columns = self._columns()
-        self._draw(self._lines(progress, columns), columns)
+        self._draw(progress)
 
     def _refresh_elapsed(self) -> None:
         """Show how long the current launch has lasted, and how much of the time is left."""
@@ -108,11 +107,10 @@ class LiveLine:
         if left_s is not None and not self._latest.is_first:
             left_s = max(0.0, left_s - lasted_s)
         progress = replace(self._latest, lasted_s=lasted_s, seconds_left=left_s)
-        if not self._shows:
+        if self._shows:
+            self._draw(progress)
+        else:
             self._log(progress)
-            return
-        columns = self._columns()
-        self._draw(self._lines(progress, columns), columns)
 
     def _log(self, progress: Progress) -> None:
         """Write the progress in a line of a log, unless the latest one is less than a minute old."""
@@ -120,11 +118,11 @@ class LiveLine:
         if now - self._logged_at < _BETWEEN_LOG_LINES_S:
             return
         self._logged_at = now
-        encoding = self._stream.encoding or "utf-8"
         if progress.members is not None:
             text = live_suite.log_text(progress, progress.members())
         else:
-            text = progress_text(progress, printable.plain(progress.benchmark, encoding), _LOG_COLUMNS, has_bar=False)
+            name = printable.plain(progress.benchmark, self._encoding)
+            text = progress_text(progress, name, _LOG_COLUMNS, has_bar=False)
         self._write(f"steelyard: {text}\n")
 
     def _show_wait(self, progress: Progress, seconds: float) -> None:
@@ -132,16 +130,15 @@ class LiveLine:
         if not self._shows:
             if seconds >= _LONG_COMMAND_S and progress.benchmark not in self._logged:
                 self._logged.add(progress.benchmark)
-                name = printable.plain(progress.benchmark, self._stream.encoding or "utf-8")
+                name = printable.plain(progress.benchmark, self._encoding)
                 self._write(f"steelyard: {name} {_has_run_text(seconds)}\n")
             return
         self._refreshed_at = None  # so the next progress is shown at once
         shown = progress if seconds else self._latest
         if shown is None:
             self.wipe()
-            return
-        columns = self._columns()
-        self._draw(self._lines(shown, columns), columns)
+        else:
+            self._draw(shown)
 
     def wipe(self) -> None:
         """Remove the display, so that something else can be printed in its place."""
@@ -149,8 +146,10 @@ class LiveLine:
             self._write(self._move_to_top(self._columns()) + _CLEAR_BELOW)
             self._written = []
 
-    def _draw(self, lines: list[str], columns: int) -> None:
+    def _draw(self, progress: Progress) -> None:
         """Overwrite the display line by line in a single write, so that unchanged text does not flicker."""
+        columns = self._columns()
+        lines = self._lines(progress, columns)
         drawn = "\r\n".join(f"{line}{_CLEAR_LINE}" for line in lines)
         self._write(f"{self._move_to_top(columns)}{drawn}{_CLEAR_BELOW}")
         self._written = lines
@@ -164,18 +163,13 @@ class LiveLine:
         return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "")
 
     def _lines(self, progress: Progress, columns: int) -> list[str]:
-        encoding = self._stream.encoding or "utf-8"
         if progress.members is not None:
             members, height = progress.members(), self._rows() - _FREE_ROWS
             self._pause_s = _BETWEEN_REFRESHES_S * max(1.0, len(members) / _MANY_BENCHMARKS)
-            if found := live_suite.lines(progress, members, columns - _FREE_COLUMNS, height, encoding):
+            if found := live_suite.lines(progress, members, columns - _FREE_COLUMNS, height, self._encoding):
                 return found
-        return [self._line(progress, columns - 1)]
-
-    def _line(self, progress: Progress, width: int) -> str:
-        encoding = self._stream.encoding or "utf-8"
-        name = printable.plain(progress.benchmark, encoding)
-        return printable.symbols(progress_text(progress, name, width), encoding)
+        name = printable.plain(progress.benchmark, self._encoding)
+        return [printable.symbols(progress_text(progress, name, columns - 1), self._encoding)]
 
     def _write(self, text: str) -> None:
         try:
@@ -202,23 +196,20 @@ def _whole_seconds(seconds: float) -> str:
 
 def progress_text(progress: Progress, name: str, width: int, *, has_bar: bool = True) -> str:
     """Write the progress in at most `width` columns, leaving out the least important parts first."""
+    noun = progress.noun or "pair"
     if progress.is_first:
         # No name here: the launch may be of either side, and a progress names the candidate.
-        first_launch, limit_text, timeout_s = "the first launch runs", "for", progress.seconds_left
+        first_launch, limit_text = "the first launch runs", "for"
         if progress.lasted_s is not None:
-            noun_of_first = progress.noun or "pair"
-            first_launch, limit_text = (
-                f"the first {noun_of_first} has run for {_whole_seconds(progress.lasted_s)}",
-                "each launch for",
-            )
-        with_limit = (
-            first_launch if timeout_s is None else f"{first_launch}, {limit_text} {figures.seconds(timeout_s)} at most"
-        )
-        return with_limit if cell_len(with_limit) <= width else printable.shorten(first_launch, width)
+            first_launch = f"the first {noun} has run for {_whole_seconds(progress.lasted_s)}"
+            limit_text = "each launch for"
+        sentences = [[first_launch]]
+        if progress.seconds_left is not None:
+            sentences.insert(0, [f"{first_launch}, {limit_text} {figures.seconds(progress.seconds_left)} at most"])
+        return printable.first_that_fits(sentences, width)
     if progress.waited_s is not None:
         has_run = _has_run_text(progress.waited_s)
         return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
-    noun = progress.noun or "pair"
     done_of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
     done = f"{done_of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
     change = figures.change(progress.change) if progress.change is not None else ""
@@ -238,5 +229,4 @@ def progress_text(progress: Progress, name: str, width: int, *, has_bar: bool = 
         (done_of_limit, change),
         (done_of_limit,),
     )
-    lines = ["  ".join(filter(None, parts)) for parts in choices]
-    return next((line for line in lines if cell_len(line) <= width), printable.shorten(done_of_limit, width))
+    return printable.first_that_fits(choices, width)

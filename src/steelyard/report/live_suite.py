@@ -41,7 +41,7 @@ def lines(progress: Progress, members: Sequence[Member], width: int, height: int
             _member_line(one, name, width, widest, is_now=one.name == progress.benchmark)
             for one, name in zip([*shown, *next_unfinished], names, strict=True)
         ),
-        *([_labelled_line("next", next_name, width, encoding)] if next_name else []),
+        *([_next_line(next_name, width, encoding)] if next_name else []),
     ]
     return [printable.symbols(line, encoding) for line in shown_lines]
 
@@ -57,14 +57,9 @@ def log_text(progress: Progress, members: Sequence[Member]) -> str:
 
 def _tally_line(progress: Progress, done: Sequence[Member], number_of_members: int, width: int) -> str:
     head, tally, left = _tally(progress, done, number_of_members)
-    choices = (
-        (bar(len(done) / number_of_members, 20), head, tally, left),
-        (head, tally, left),
-        (head, left),
-        (head,),
-    )
-    candidates = ("  ".join(filter(None, parts)) for parts in choices)
-    return next((line for line in candidates if cell_len(line) <= width), printable.shorten(head, width))
+    share = bar(len(done) / number_of_members, 20)
+    choices = ((share, head, tally, left), (head, tally, left), (head, left), (head,))
+    return printable.first_that_fits(choices, width)
 
 
 def _tally(progress: Progress, done: Sequence[Member], number_of_members: int) -> tuple[str, str, str]:
@@ -90,9 +85,9 @@ def _member_line(member: Member, name: str, width: int, widest: int, *, is_now: 
     return label
 
 
-def _labelled_line(label: str, name: str, width: int, encoding: str) -> str:
+def _next_line(name: str, width: int, encoding: str) -> str:
     room = max(1, width - _WORD_COLUMNS)
-    return f"{label.ljust(_WORD_COLUMNS)}{printable.shorten(printable.plain(name, encoding), room)}"
+    return f"{'next'.ljust(_WORD_COLUMNS)}{printable.shorten(printable.plain(name, encoding), room)}"
 
 
 def bar(share: float, columns: int) -> str:

@@ -13,7 +13,6 @@ from steelyard.report import budgets, disturbances, figures, notes, ranking, sen
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, interval_text, print_margins, verdict_text
-from steelyard.stats.verdict import CHANGED
 
 _NAME_COLUMNS = 24
 _MOST_LISTED = 10
@@ -33,22 +32,20 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]
         sheet.blank()
         sheet.row("metric", sentences.metric(metric, record.settings))
-        shown = most_changed(chosen, lambda verdict: verdict.change)
+        shown = most_changed(chosen)
         titles = _print_table(sheet, shown, figures.confidence(record.settings.alpha))
         if _THROUGHPUT not in titles:
             _print_throughputs(sheet, shown)
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         weighed = [verdict for verdict in chosen if not verdict.control]
         tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(record.seconds)}"
-        where_medians = (
-            "; baseline and candidate are medians" if "baseline" in titles else "; --markdown FILE has the medians"
-        )
-        has_medians = any(verdict.baseline is not None for verdict in chosen)  # not if none of them was measured
-        line = f"{tally}{where_medians if has_medians else ''}"
-        sheet.row("in all", line, *([means[metric]] if metric in means else []))
+        if any(verdict.baseline is not None for verdict in chosen):  # not if none of them was measured
+            are_shown = "baseline" in titles
+            tally += "; baseline and candidate are medians" if are_shown else "; --markdown FILE has the medians"
+        sheet.row("in all", tally, *([means[metric]] if metric in means else []))
     notes.show(sheet, notes_at_verdict)
     print_margins(sheet, record)
-    deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+    deciding = deciding_of(verdicts)
     ranking.show(sheet, record, deciding)
     _print_undecided(sheet, record, deciding)
     if notes_below or any(verdict.disturbed for verdict in deciding):
@@ -88,7 +85,7 @@ def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> 
     ]
     column_widths = [
         max(map(cell_len, (column_title, *column))) + 2
-        for column_title, *column in zip(titles, *_plain_cells(cells), strict=True)
+        for column_title, *column in zip(titles, *([cell.plain for cell in row] for row in cells), strict=True)
     ]
     names = sheet.names([verdict.benchmark for verdict in verdicts], sheet.width)
     longest = max(map(cell_len, (_NAME_TITLE, *names)))
@@ -102,10 +99,6 @@ def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> 
     for verdict, name, row in zip(verdicts, names, cells, strict=True):
         _print_in_list(sheet, name, verdict, row)
     return titles[:_WITH_MEDIANS]
-
-
-def _plain_cells(cells: Sequence[Sequence[Text]]) -> list[list[str]]:
-    return [[cell.plain for cell in row] for row in cells]
 
 
 def _print_grid(sheet: Sheet, title_texts: list[str], cells: list[list[Text]], names: list[str], room: int) -> None:
@@ -143,10 +136,7 @@ def _optional_columns(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """Return the columns shown only if there is room: both sides' throughput, and a change in words."""
     return {
         _THROUGHPUT: [_throughput_text(verdict) for verdict in verdicts],
-        "in words": [
-            (words.speed(verdict.change, verdict.metric) or "") if verdict.verdict in CHANGED else ""
-            for verdict in verdicts
-        ],
+        "in words": [words.speed_of(verdict) or "" for verdict in verdicts],
     }
 
 

@@ -21,7 +21,6 @@ from steelyard.report import (
     words,
 )
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.stats.verdict import CHANGED
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Summary, Verdict
@@ -42,11 +41,11 @@ def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, 
         others = [finding for finding in record.findings if finding != unmeasured]
         return document([*lines, *_list_lines(notes.markdown(notes.of_findings(others))), _origin(record)])
     if verdicts:
-        lines += [*_table(_titles(record), [_row(verdict) for verdict in verdicts]), ""]
+        lines += [*table(_titles(record), map(_row, verdicts)), ""]
     deciding = deciding_of(verdicts)
     means = map(escape, suite_mean.of_each_metric(record))
     lines += _list_lines(
-        [*means, *ranking.markdown(record, deciding), *_explanations(record, verdicts), *_margins(record)]
+        [*means, *ranking.markdown(record, deciding), *_explanations(record, deciding), *_margins(record)]
     )
     lines += counting.markdown(record, verdicts, functions)
     lines += heap.markdown(record)
@@ -60,19 +59,10 @@ def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
     """Write a run: a table of levels and spreads, and the notes."""
     stopped = (None if summaries else sentences.failed(record.stop)) or sentences.stopped(record.stop, running=running)
     lines = [f"subject {code(record.subjects[0].name)}{_built_text(record)}" + (f" ({stopped})" if stopped else ""), ""]
-    confidence = figures.confidence(record.settings.alpha)
-    titles = [
-        "benchmark",
-        "metric",
-        "median",
-        f"interval at {confidence}",
-        "varies by",
-        "range",
-        "launches",
-        "machine was",
-    ]
+    interval = f"interval at {figures.confidence(record.settings.alpha)}"
+    titles = ["benchmark", "metric", "median", interval, "varies by", "range", "launches", "machine was"]
     if summaries:
-        lines += [*_table(titles, [_summary_row(summary) for summary in summaries]), ""]
+        lines += [*table(titles, map(_summary_row, summaries)), ""]
     lines += heap.markdown(record)
     lines += _list_lines(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))
@@ -103,24 +93,14 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
             f"**no result**: {sentences.without_verdict(record.stop)}{'' if 'failed' in record.stop else stopped_text}"
         )
     if len(record.benchmarks) > 1:
-        deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
+        deciding = deciding_of(verdicts)
         return f"**{sentences.tally_in(record, deciding)}**{stopped_text}"
     return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{stopped_text}"
 
 
 def _titles(record: Weighing) -> list[str]:
     interval = f"interval at {figures.confidence(record.settings.alpha)}"
-    return [
-        "benchmark",
-        "metric",
-        "verdict",
-        "change",
-        interval,
-        "pairs",
-        "baseline",
-        "candidate",
-        "resolution",
-    ]
+    return ["benchmark", "metric", "verdict", "change", interval, "pairs", "baseline", "candidate", "resolution"]
 
 
 def _row(verdict: Verdict) -> list[str]:
@@ -129,7 +109,7 @@ def _row(verdict: Verdict) -> list[str]:
         escape(verdict.metric),
         _verdict_word(verdict),
         figures.change(verdict.change),
-        figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN,
+        figures.interval(verdict.interval),
         f"{verdict.pairs:,}",
         *(
             figures.NOT_KNOWN if side is None else sentences.level(side, verdict.metric)
@@ -143,7 +123,7 @@ def _verdict_word(verdict: Verdict) -> str:
     """Return the verdict, and for a change how fast it makes the candidate."""
     if sentences.has_no_alarm(verdict):
         return sentences.NO_ALARM
-    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
+    speed = words.speed_of(verdict)
     return f"**{verdict.verdict}**" + (f", {speed}" if speed else "")
 
 
@@ -151,12 +131,11 @@ def _summary_row(summary: Summary) -> list[str]:
     median, lowest, highest = (
         figures.quantity(value, summary.metric) for value in (summary.median, summary.lowest, summary.highest)
     )
-    ends = [figures.quantity(end, summary.metric) for end in summary.interval or ()]
     return [
         code(summary.benchmark),
         escape(summary.metric),
         ", ".join([median, *sentences.rates(summary)]),
-        f"[{', '.join(ends)}]" if ends else figures.NOT_KNOWN,
+        levels.interval(summary) or figures.NOT_KNOWN,
         levels.spread(summary),
         f"{lowest} to {highest}",
         f"{summary.launches:,}",
@@ -164,21 +143,12 @@ def _summary_row(summary: Summary) -> list[str]:
     ]
 
 
-def _table(titles: list[str], rows: list[list[str]]) -> list[str]:
-    left_aligned = {"benchmark", "metric", "verdict", "machine was"}
-    alignment = [":--" if title in left_aligned else "--:" for title in titles]
-    return table([titles, alignment, *rows])
-
-
-def _explanations(record: Weighing, verdicts: list[Verdict]) -> list[str]:
+def _explanations(record: Weighing, deciding: list[Verdict]) -> list[str]:
     """Explain the deciding metric's verdicts where a table row does not suffice."""
-    deciding = deciding_of(verdicts)
-    undecided = [verdict for verdict in deciding if verdict.verdict == "undecided" and not verdict.control]
+    undecided = [verdict for verdict in deciding if verdict.verdict == "undecided"]
     is_alone = len(undecided) == 1
     explained = []
     for verdict in deciding:
-        if sentences.has_no_alarm(verdict):
-            continue
         reason = record.stop[verdict.index] if verdict.index < len(record.stop) else None
         if verdict.verdict == "same" or (verdict.verdict == "undecided" and is_alone):
             text = "; ".join(sentences.explanation(verdict, record.settings, reason))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from steelyard.report import printable
 
@@ -17,6 +17,10 @@ _ZERO_WIDTH_SPACE = "\u200b"
 _LINK_POSITION = re.compile(r"(?<=www)(?=\.)|(?<=\S)(?=@)", re.IGNORECASE)
 _LINK_BREAKER = "<!-- -->"
 _LONGEST_NAME = 120
+# The titles of all columns that are flushed left; those of figures are flushed right.
+_COLUMNS_OF_WORDS = frozenset(
+    {"benchmark", "metric", "verdict", "better", "heap", "function", "machine was", "accepted", "record"}
+)
 
 
 def escape(text: str) -> str:
@@ -40,9 +44,10 @@ def document(lines: Iterable[str]) -> str:
     return "".join(f"{re.sub('^/', '&#47;', printable.plain(line))}\n" for line in lines)
 
 
-def table(rows: Iterable[Iterable[str]]) -> list[str]:
-    """Write rows of cells as the lines of a table: titles first, then the alignment of each column."""
-    return [f"| {' | '.join(cells)} |" for cells in rows]
+def table(titles: Sequence[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """Write rows of cells as the lines of a table, the first two of which are its head."""
+    alignment = [":--" if title in _COLUMNS_OF_WORDS else "--:" for title in titles]
+    return [f"| {' | '.join(cells)} |" for cells in (titles, alignment, *rows)]
 
 
 def items(texts: Iterable[str]) -> list[str]:

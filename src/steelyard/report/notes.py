@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from steelyard.model.kept import NOT_AS_ASKED, OF_ITS_METRIC, Finding
+from steelyard.model.findings import NOT_AS_ASKED, OF_ITS_METRIC, Finding
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import budgets, figures, printable
 from steelyard.report.markup import code, escape
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Summary, Verdict
-    from steelyard.model.foreign import ForeignReport, ForeignResults
+    from steelyard.model.foreign import ForeignReport
     from steelyard.model.records import Run, Weighing
     from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
     from steelyard.report.sheet import Sheet
 
-    Judged = Verdict | Summary | UnpairedVerdict
+    _Derived = Verdict | Summary | UnpairedVerdict
 
 _MOST_BENCHMARKS_NAMED = 3
 # A number with its unit, which changes with the number's size.
@@ -72,7 +72,7 @@ def split_by_place(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:
-    """Return the notes of a record of which nothing was judged."""
+    """Return the notes of a record of which nothing was judged, such as an import."""
     return _merged(findings, [], several=False)
 
 
@@ -88,11 +88,6 @@ def of_unpaired(report: UnpairedReport) -> list[Note]:
     return _merged(report.findings, findings, several=len({name for name, _ in findings}) > 1)
 
 
-def of_foreign(record: ForeignResults) -> list[Note]:
-    """Return the notes of an import."""
-    return of_findings(record.findings)
-
-
 def of_two_foreign(report: ForeignReport) -> list[Note]:
     """Return the notes of two imports that are compared."""
     general = [*report.baseline.findings, *report.candidate.findings, *report.findings]
@@ -100,7 +95,7 @@ def of_two_foreign(report: ForeignReport) -> list[Note]:
     return _merged(general, findings, several=len(findings) > 1)
 
 
-def _with_cautions(derived: Sequence[Judged], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
+def _with_cautions(derived: Sequence[_Derived], general: Sequence[Finding]) -> list[tuple[str, list[Finding]]]:
     """Return the findings for each benchmark and metric, last the metric's own caution, even if the record lacks it.
 
     One caution names all metrics that it applies to; none repeats what `general` already says.
@@ -120,7 +115,7 @@ def _with_cautions(derived: Sequence[Judged], general: Sequence[Finding]) -> lis
     return findings_of
 
 
-def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], Finding]:
+def _metric_prefixer(derived: Sequence[_Derived]) -> Callable[[_Derived, Finding], Finding]:
     """Return a function that puts the metrics' names before findings about values, if there are several metrics."""
     if len({judged.metric for judged in derived}) < 2:
         return lambda _, finding: finding
@@ -129,7 +124,7 @@ def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], F
         for finding in judged.findings:
             seen.setdefault((judged.benchmark, finding), []).append(judged.metric)
 
-    def prefixed(judged: Judged, finding: Finding) -> Finding:
+    def prefixed(judged: _Derived, finding: Finding) -> Finding:
         if finding.code not in OF_ITS_METRIC:
             return finding
         *others, last = dict.fromkeys(seen[judged.benchmark, finding])
@@ -139,7 +134,7 @@ def _metric_prefixer(derived: Sequence[Judged]) -> Callable[[Judged, Finding], F
     return prefixed
 
 
-def _caution(derived: Judged) -> str | None:
+def _caution(derived: _Derived) -> str | None:
     return METRICS[derived.metric].caution if derived.metric in METRICS else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Final
 
 from steelyard.model.derived import Derived, Verdict
@@ -40,8 +39,3 @@ def sorted_by(derived: Derived, by: str) -> Derived:
 def can_sort(derived: Derived, by: str) -> bool:
     """Return whether there is anything to sort this way: only weighings have changes and verdicts."""
     return by == BY_NAME or bool(derived.verdicts) or not derived.summaries
-
-
-def positions_by_name(names: Sequence[str]) -> list[int]:
-    """Return the positions of the names in alphabetical order."""
-    return sorted(range(len(names)), key=lambda place: names[place])

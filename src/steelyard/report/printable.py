@@ -8,7 +8,7 @@ where it cuts a text to a width.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise, takewhile
 
 from rich.cells import cell_len
@@ -80,6 +80,12 @@ def shorten(text: str, width: int) -> str:
     while head and cell_len("".join([*head, ELLIPSIS, *tail])) > width:
         head = head[:-1]
     return "".join([*head, ELLIPSIS, *tail])
+
+
+def first_that_fits(choices: Iterable[Iterable[str]], width: int) -> str:
+    """Return the parts of the first choice that take at most `width` columns, two blanks apart; else cut the last."""
+    lines = ["  ".join(filter(None, parts)) for parts in choices]
+    return next((line for line in lines if cell_len(line) <= width), shorten(lines[-1], width))
 
 
 def shorten_apart(texts: Sequence[str], width: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
@@ -15,7 +15,6 @@ from steelyard.report.bounds import show_left_out
 from steelyard.report.markup import code, escape
 from steelyard.report.sheet import Sheet
 from steelyard.stats.ranking import Standing, fastest_first, ranks
-from steelyard.stats.verdict import CHANGED
 
 _MOST_RANKINGS = 10
 # Each is compared with every other one.
@@ -43,11 +42,6 @@ class Ranking:
     def has_ties(self) -> bool:
         """Whether some subjects share their places."""
         return any("-" in line.place for line in self.lines)
-
-
-def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
-    """Return a ranking for each benchmark that several candidates have, in the metric that decides."""
-    return [*_iterate_rankings(record, verdicts)]
 
 
 def show(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
@@ -83,7 +77,8 @@ def markdown(record: Weighing, verdicts: Sequence[Verdict]) -> list[str]:
     return items
 
 
-def _iterate_rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator[Ranking]:
+def rankings(record: Weighing, verdicts: Sequence[Verdict]) -> list[Ranking]:
+    """Return a ranking for each benchmark that several candidates have, in the metric that decides."""
     groups: dict[tuple[object, ...], dict[int, Verdict]] = {}
     for verdict in verdicts:
         benchmark = record.benchmarks[verdict.index]
@@ -91,16 +86,18 @@ def _iterate_rankings(record: Weighing, verdicts: Sequence[Verdict]) -> Iterator
             key = (benchmark.baseline, benchmark.entry, *benchmark.params.items())
             groups.setdefault(key, {}).setdefault(benchmark.candidate, verdict)
     several = sum(len(group) > 1 for group in groups.values()) > 1
-    for group in groups.values():
-        if 1 < len(group) <= _MOST_RANKED and len({verdict.metric for verdict in group.values()}) == 1:
-            yield _ranking(record, group, several=several)
+    return [
+        _ranking(record, group, several=several)
+        for group in groups.values()
+        if 1 < len(group) <= _MOST_RANKED and len({verdict.metric for verdict in group.values()}) == 1
+    ]
 
 
 def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> Ranking:
     first = record.benchmarks[next(iter(group.values())).index]
     names = [record.subjects[first.baseline].name, *(record.subjects[candidate].name for candidate in group)]
     standings = [Standing(0.0, (0.0, 0.0), is_baseline=True), *map(_standing_of, group.values())]
-    margin = max(record.settings.margin if one.margin is None else one.margin for one in group.values())
+    margin = max(budgets.margin_of(one, record.settings) for one in group.values())
     ranked = ranks(standings, log1p(margin))
     results = ["the baseline", *map(_result_text, group.values())]
     lines = []
@@ -127,7 +124,6 @@ def _result_text(verdict: Verdict) -> str:
     if verdict.change is None:
         return "nothing is known of it"
     result = figures.change(verdict.change)
-    speed = words.speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
-    if speed:
+    if speed := words.speed_of(verdict):
         result = f"{result}, {speed} as the baseline"
     return result if verdict.verdict != "undecided" else f"{result}, undecided"

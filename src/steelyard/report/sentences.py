@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steelyard.model.unpaired import UnpairedVerdict
 
 NO_ALARM = "no alarm"
+NO_LAUNCH = "no launch was measured to its end"
 RUNNING = "it is being measured right now: this is what there is so far"
 _STOPPED: dict[StopReason, str] = {
     "interrupted": "interrupted: this is what was measured until then",
@@ -29,6 +30,11 @@ _SAMPLE_METRICS = {
     "cpu": "time on a processor, as the harness tells it",
 }
 _BY_STILL_CLOCK = "elapsed time, as the harness tells it by a clock that stands still while it waits for a processor"
+
+
+def capitalised(text: str) -> str:
+    """Return a text with a capital at its beginning, and the rest as it is."""
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def has_no_alarm(verdict: Verdict) -> bool:
@@ -61,7 +67,15 @@ def failed(reasons: list[StopReason]) -> str | None:
 def without_verdict(reasons: list[StopReason]) -> str:
     """Say why there is no verdict at all."""
     failure = failed(reasons)
-    return f"{failure}, so there is no verdict" if failure else "no pair was measured to its end"
+    return f"{failure}, so there is no verdict" if failure else budgets.NO_PAIR
+
+
+def has_benchmark_name(record: Weighing | Run) -> bool:
+    """Return whether a report says which benchmark its numbers belong to: one of several, or chosen by name."""
+    if len(record.benchmarks) > 1:
+        return True
+    has_name = any(one.entry or one.params for one in record.benchmarks)
+    return has_name and not any(subject.is_statement() for subject in record.subjects)
 
 
 def built(record: Weighing | Run) -> str | None:
@@ -108,47 +122,41 @@ def estimate(verdict: Verdict | UnpairedVerdict, limit: float | None = None) -> 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with its evidence: interval, confidence, pairs and seconds."""
-    if is_counted(verdict.metric):
-        return _counted_evidence(verdict)
-    effort = f"{figures.count(verdict.pairs, 'pair')} in {figures.seconds(verdict.seconds)}"
+    counted, change = is_counted(verdict.metric), figures.change(verdict.change)
+    seconds = figures.seconds(verdict.seconds)
+    number = f"{figures.count(verdict.pairs, 'count')} a side" if counted else figures.count(verdict.pairs, "pair")
+    effort = f"{number} in {seconds}"
     if verdict.change is None:
         return f"the change is not known, {effort}"
-    if not verdict.pairs:
-        seconds = figures.seconds(verdict.seconds)
-        return f"{figures.change(verdict.change)} in the warm-up alone, no pair was measured, {seconds}"
-    if verdict.interval is None and budgets.is_too_coarse(verdict):
-        return f"{figures.change(verdict.change)}, too coarse for an interval, {effort}"
+    if not verdict.pairs and not counted:
+        return f"{change} in the warm-up alone, no pair was measured, {seconds}"
     if verdict.interval is None:
-        return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
+        shortage = "too coarse for an interval" if budgets.is_too_coarse(verdict) else "too few for an interval yet"
+        return f"{change}, {shortage}, {effort}"
+    if counted:
+        return f"{f'{change} exactly' if verdict.stability == 'exact' else estimate(verdict)}, {effort}"
     # With enough digits to show whether an end lies just inside the margin.
     bounds = figures.interval(verdict.interval, budgets.margin_of(verdict, settings))
-    return f"{figures.change(verdict.change)} {bounds} at {figures.confidence(settings.alpha)} confidence, {effort}"
-
-
-def _counted_evidence(verdict: Verdict) -> str:
-    effort = f"{figures.count(verdict.pairs, 'count')} a side in {figures.seconds(verdict.seconds)}"
-    if verdict.change is None:
-        return f"the change is not known, {effort}"
-    if verdict.interval is None:
-        return f"{figures.change(verdict.change)}, too few for an interval yet, {effort}"
-    if verdict.stability == "exact":
-        return f"{figures.change(verdict.change)} exactly, {effort}"
-    return f"{estimate(verdict)}, {effort}"
+    return f"{change} {bounds} {figures.at_confidence(settings.alpha)}, {effort}"
 
 
 def side(summary: Side, metric_name: str) -> list[str]:
     """Write one side's median, spread and number of launches, as parts that can be aligned in columns."""
     if is_counted(metric_name):
-        repeats_text = "repeats exactly" if summary.spread == 0 else f"varies by {figures.percent(summary.spread)}"
-        if summary.launches < 2:
-            repeats_text = "not known whether it repeats"
-        return [figures.quantity(summary.median, metric_name), repeats_text, figures.count(summary.launches, "count")]
+        count = figures.count(summary.launches, "count")
+        return [figures.quantity(summary.median, metric_name), _repeats_text(summary), count]
     return [
         f"median {figures.quantity(summary.median, metric_name)}",
         *rates(summary),
         levels.variation_sentence(summary),
         figures.count(summary.launches, "launch"),
     ]
+
+
+def _repeats_text(counts: Side | Summary) -> str:
+    if counts.launches < 2:
+        return "not known whether it repeats"
+    return f"varies by {figures.percent(counts.spread)}" if counts.spread else "repeats exactly"
 
 
 def level(side: Side, metric_name: str) -> str:
@@ -166,8 +174,7 @@ def spread(summary: Summary) -> str:
     duration = figures.seconds(summary.seconds)
     span = f"{figures.quantity(summary.lowest, summary.metric)} to {figures.quantity(summary.highest, summary.metric)}"
     if is_counted(summary.metric):
-        repeats = "repeats exactly" if summary.launches > 1 else "not known whether it repeats"
-        range_text = repeats if summary.spread == 0 else f"from {span}"
+        range_text = f"from {span}" if summary.spread else _repeats_text(summary)
         return f"{range_text}, {figures.count(summary.launches, 'count')} in {duration}"
     effort = f"{figures.count(summary.launches, 'launch')} in {duration}"
     if summary.launches == 1:
@@ -212,6 +219,16 @@ def margins(record: Weighing | Run) -> str | None:
         return None
     margin_texts = [f"{figures.threshold(settings.margins[key])} for {key}" for key in matching]
     return "; ".join([*margin_texts, f"else {figures.threshold(settings.margin)}"])
+
+
+def plan(settings: Settings) -> str:
+    """Say how to repeat what was drawn at random."""
+    return f"--seed {settings.seed} draws the same plan again"
+
+
+def all_margins(record: Weighing | Run) -> str:
+    """Say which margin applies, or which ones."""
+    return margins(record) or figures.threshold(record.settings.margin)
 
 
 def within_margin(margin: float) -> str:
@@ -291,8 +308,6 @@ def tally_in(record: Weighing, verdicts: list[Verdict]) -> str:
 
     Missing are those that failed or fell back to another metric.
     """
-    number_of_benchmarks = sum(not one.control for one in record.benchmarks)
-    total_text = (
-        f" of {figures.count(number_of_benchmarks, 'benchmark')}" if len(verdicts) < number_of_benchmarks else ""
-    )
+    members = len(record.members)
+    total_text = f" of {figures.count(members, 'benchmark')}" if len(verdicts) < members else ""
     return figures.tally(one.verdict for one in verdicts) + total_text

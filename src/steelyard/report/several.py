@@ -31,7 +31,7 @@ def heading(console: Console, name: str, *, first: bool, label: str = "weighing"
     sheet = Sheet(console)
     if not first:
         sheet.blank()
-    sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+    sheet.title(label, name)
 
 
 def summary(console: Console, results: Sequence[Result], alpha: float, family: str, not_begun: int) -> None:
@@ -43,9 +43,9 @@ def summary(console: Console, results: Sequence[Result], alpha: float, family: s
     confidence = [_confidence(alpha, family)] if alpha and verdicts else []
     sheet.row("in all", _tally(verdicts, results), *confidence, style="bold")
     changed = [verdict for verdict in verdicts if verdict.verdict in CHANGED]
-    shown = most_changed(changed, lambda verdict: verdict.change)
+    shown = most_changed(changed)
     for verdict in shown:
-        change = emphasised(sentences.estimate(verdict), verdict.verdict, verdict.change)
+        change = emphasised(sentences.estimate(verdict), verdict)
         name = sheet.name(verdict.benchmark, sheet.text_width)
         sheet.row(verdict.verdict, Text.assemble(change, "  ", name), style=STYLES[verdict.verdict])
     show_left_out(sheet, len(changed) - len(shown))

@@ -74,6 +74,10 @@ class Sheet:
             head = (label if position == 0 else "").ljust(self.indent)
             self.line(Text.assemble((head, style), line))  # not by `+`: the whole would have the label's style
 
+    def title(self, label: str, name: str, *paragraphs: Text | str) -> None:
+        """Print a name in bold, in some three lines at most, above its paragraphs."""
+        self.row(label, Text(self.name(name, 3 * self.text_width), "bold"), *paragraphs)
+
     def command(self, label: str, command: str) -> None:
         """Print a shell command that can be copied verbatim: each line but the last ends in a backslash.
 
@@ -129,9 +133,9 @@ class Sheet:
         left out if a line is too wide, since a number that is cut becomes another number.
         """
         shown = [[printable.styled(cell, self.encoding) for cell in row] for row in rows]
-        widths = [max(cell.cell_len for cell in column) for column in zip(*shown, strict=True)]
+        widths = column_widths(shown)
         least = len(widths) - optional
-        while len(widths) > least and sum(widths) + 2 * (len(widths) - 1) > self.width:
+        while len(widths) > least and _grid_width(widths) > self.width:
             widths.pop()
         shown = [row[: len(widths)] for row in shown]
         for number, row in enumerate(shown):
@@ -143,6 +147,10 @@ class Sheet:
                 line.append("  " if position else "")
                 line.append_text(Text(blanks) + cell if position in right else cell + Text(blanks))
             self.line(line)
+
+    def has_room_for(self, rows: Sequence[Sequence[Text]]) -> bool:
+        """Return whether `grid` can print these rows without cutting any."""
+        return _grid_width(column_widths(rows)) <= self.width
 
     def blank(self) -> None:
         """Print an empty line."""
@@ -164,6 +172,15 @@ class Sheet:
         # Without colours a line is just its text, which rich takes a fifth of a millisecond to find out.
         self._console.file.write("".join(f"{line.rstrip()}\n" for line in lines))
         self._console.file.flush()
+
+
+def column_widths(rows: Sequence[Sequence[Text]]) -> list[int]:
+    """Return how many columns of the terminal each column of cells takes."""
+    return [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+
+
+def _grid_width(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _continued_lines(command: str, width: int) -> list[str]:

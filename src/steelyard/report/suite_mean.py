@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def of_weighing(record: Weighing) -> dict[str, str]:
     """Return a weighing's means by metric: `geometric mean of 12 benchmarks: +0.31 % [+0.12 %, +0.50 %] at ...`."""
     means = record.derived.means if record.derived else []
-    return {mean.metric: _mean_sentence(mean, confidence_text(record.settings.alpha)) for mean in means}
+    return {mean.metric: _mean_sentence(mean, figures.at_confidence(record.settings.alpha)) for mean in means}
 
 
 def of_each_metric(record: Weighing) -> list[str]:
@@ -26,19 +26,11 @@ def of_each_metric(record: Weighing) -> list[str]:
 
 def of_unpaired(means: Sequence[SuiteMean], confidence: str) -> list[str]:
     """Return the means of two records measured apart, each with its metric or unit if there are several means."""
-    sentences = [_mean_sentence(mean, confidence) for mean in means]
-    return (
-        [f"{mean.metric}: {line}" for mean, line in zip(means, sentences, strict=True)] if len(means) > 1 else sentences
-    )
-
-
-def confidence_text(alpha: float) -> str:
-    """Say how sure an interval is."""
-    return f"at {figures.confidence(alpha)} confidence"
+    several = len(means) > 1
+    return [f"{f'{mean.metric}: ' if several else ''}{_mean_sentence(mean, confidence)}" for mean in means]
 
 
 def _mean_sentence(mean: SuiteMean, confidence: str) -> str:
     benchmarks = f"{mean.benchmarks} benchmarks" + (" that have an interval" if mean.left_out else "")
-    return (
-        f"geometric mean of {benchmarks}: {figures.change(mean.change)} {figures.interval(mean.interval)} {confidence}"
-    )
+    estimate = f"{figures.change(mean.change)} {figures.interval(mean.interval)}"
+    return f"geometric mean of {benchmarks}: {estimate} {confidence}"

@@ -8,27 +8,28 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.derived import Summary, Verdict
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, is_counted, of_one_process
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import SIDES
 from steelyard.report import (
+    budgets,
     counting,
     disturbances,
     figures,
     heap,
     layouts,
+    levels,
     notes,
     printable,
     sentences,
 )
 from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.lockstep import pair_values
-from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, emphasised, interval_text, print_margins, verdict_text
+from steelyard.report.verdicts import STYLES, interval_text, print_margins, print_verdict, verdict_text
 from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -51,7 +52,7 @@ def weighing(
         _print_unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow")
         return
     if not verdicts:
-        sheet.row("no result", "no pair was measured to its end", style="bold yellow")
+        sheet.row("no result", budgets.NO_PAIR, style="bold yellow")
         notes.show(sheet, notes.of_weighing(record, verdicts))
     elif len(record.benchmarks) > 1:
         from steelyard.report import many
@@ -71,12 +72,12 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     sheet = Sheet(console)
     _print_stopped(sheet, record, running=running)
     if not summaries:
-        sheet.row("no result", "no launch was measured to its end", style="bold yellow")
+        sheet.row("no result", sentences.NO_LAUNCH, style="bold yellow")
         notes.show(sheet, notes.of_run(record, summaries))
         return
-    sheet.row("subject", Text(sheet.name(record.subjects[0].name, 3 * sheet.text_width), "bold"))
+    sheet.title("subject", record.subjects[0].name)
     _print_build(sheet, record)
-    has_name = shows_benchmark_name(record)
+    has_name = sentences.has_benchmark_name(record)
     explained: set[str] = set()
     shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
     for position, summary in enumerate(shown):
@@ -84,7 +85,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
         if is_first and has_name:
             if len(record.benchmarks) > 1:
                 sheet.blank()
-            benchmark_row(sheet, summary.benchmark)
+            sheet.title("benchmark", summary.benchmark)
         _print_summary(sheet, record, summary, is_full=is_first, explained=explained)
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
@@ -104,20 +105,19 @@ def _print_counts(sheet: Sheet, record: Weighing, verdicts: list[Verdict], funct
         return
     sheet.blank()
     counting.show_method(sheet, record)
-    for verdict in most_changed(counting.changed_verdicts(verdicts), lambda verdict: verdict.change):
+    for verdict in most_changed(counting.changed_verdicts(verdicts)):
         if len(record.benchmarks) > 1 and functions:
             sheet.blank()
-            benchmark_row(sheet, verdict.benchmark)
+            sheet.title("benchmark", verdict.benchmark)
         counting.show_sources(sheet, record, verdict, functions)
 
 
 def _print_plan(sheet: Sheet, record: Weighing | Run) -> None:
-    sheet.row("plan", Text(f"--seed {record.settings.seed} draws the same plan again", "dim"))
+    sheet.row("plan", Text(sentences.plan(record.settings), "dim"))
 
 
 def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> None:
-    text = sentences.stopped(record.stop, running=running)
-    if text:
+    if text := sentences.stopped(record.stop, running=running):
         sheet.row("running" if running else "stopped", Text(text, "yellow"))
         sheet.blank()
 
@@ -143,7 +143,7 @@ def _print_part(sheet: Sheet, record: Weighing) -> None:
 def _print_names(sheet: Sheet, record: Weighing) -> None:
     for label, names in zip(SIDES, record.sides(), strict=True):
         for name in names:
-            sheet.row(label, Text(sheet.name(name, 3 * sheet.text_width), "bold"))
+            sheet.title(label, name)
     _print_build(sheet, record)
     _print_part(sheet, record)
 
@@ -155,18 +155,14 @@ def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> No
     first, others = verdicts[0], verdicts[1:]
     notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
     reason = record.stop[0] if record.stop else None
-    if shows_benchmark_name(record):
-        benchmark_row(sheet, first.benchmark)
+    if sentences.has_benchmark_name(record):
+        sheet.title("benchmark", first.benchmark)
     _print_sides(sheet, record, first)
     _print_build(sheet, record)
     _print_part(sheet, record)
     sheet.blank()
-    sheet.row(
-        first.verdict,
-        emphasised(sentences.evidence(first, record.settings), first.verdict, first.change),
-        *sentences.explanation(first, record.settings, reason),
-        style=STYLES[first.verdict],
-    )
+    explanation = sentences.explanation(first, record.settings, reason)
+    print_verdict(sheet, first, sentences.evidence(first, record.settings), explanation)
     notes.show(sheet, notes_at_verdict)
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric, record.settings))
@@ -204,8 +200,7 @@ def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _print_details(sheet: Sheet, verdict: Verdict) -> None:
-    resolution = sentences.resolution(verdict)
-    if resolution:
+    if resolution := sentences.resolution(verdict):
         sheet.row("resolution", resolution)
     if verdict.baseline is not None and verdict.pairs:
         sheet.row(
@@ -275,9 +270,8 @@ def _print_summary(sheet: Sheet, record: Run, summary: Summary, *, is_full: bool
     """
     metric = summary.metric
     level = Text.assemble((f"{figures.quantity(summary.median, metric)} median", "bold"))
-    if summary.interval is not None:
-        low, high = (figures.quantity(end, metric) for end in summary.interval)
-        level.append(f" [{low}, {high}] at {figures.confidence(record.settings.alpha)} confidence while it ran")
+    if interval := levels.interval(summary):
+        level.append(f" {interval} {figures.at_confidence(record.settings.alpha)} while it ran")
     sheet.blank()
     rates = ", ".join(sentences.rates(summary))
     sheet.row(metric, level, *([rates] if rates else []), sentences.spread(summary), style="bold" if is_full else "dim")

@@ -10,9 +10,8 @@ from rich.text import Text
 from steelyard.report import figures, notes, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.markup import code, document, escape, items, table
-from steelyard.report.named import benchmark_row, shows_benchmark_name
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES, emphasised
+from steelyard.report.verdicts import STYLES, print_verdict
 from steelyard.stats.unpaired import FEWEST_LAUNCHES
 
 if TYPE_CHECKING:
@@ -33,19 +32,24 @@ def show(console: Console, report: UnpairedReport) -> None:
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
         sheet.row(label, name, f"measured {run.created}")
-    shown = most_changed(report.verdicts, lambda verdict: verdict.change)
+    shown = most_changed(report.verdicts)
     explained: set[str] = set()
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
             sheet.blank()
-            if shows_benchmark_name(report.baseline):
-                benchmark_row(sheet, verdict.benchmark)
+            if sentences.has_benchmark_name(report.baseline):
+                sheet.title("benchmark", verdict.benchmark)
             _print_in_full(sheet, report, verdict, explained)
         else:
             _print_briefly(sheet, verdict)
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
-    show_means(sheet, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
+    show_means(sheet, mean_sentences(report))
     notes.show(sheet, notes.of_unpaired(report))
+
+
+def mean_sentences(report: UnpairedReport) -> list[str]:
+    """Say what all benchmarks of a metric say together."""
+    return suite_mean.of_unpaired(report.means, figures.at_confidence(report.alpha))
 
 
 def show_means(sheet: Sheet, means: list[str]) -> None:
@@ -57,8 +61,7 @@ def show_means(sheet: Sheet, means: list[str]) -> None:
 
 def _print_in_full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdict, explained: set[str]) -> None:
     """Print one benchmark; the meaning of its metric is printed only once."""
-    line = emphasised(evidence(verdict, report.alpha), verdict.verdict, verdict.change)
-    sheet.row(verdict.verdict, line, *explanation(verdict, report.margin), style=STYLES[verdict.verdict])
+    print_verdict(sheet, verdict, evidence(verdict, report.alpha), explanation(verdict, report.margin))
     sheet.blank()
     if verdict.metric not in explained:
         sheet.row("metric", sentences.metric(verdict.metric, report.baseline.settings))
@@ -89,7 +92,7 @@ def evidence(verdict: UnpairedVerdict, alpha: float) -> str:
         shortage = "too few launches" if fewest < FEWEST_LAUNCHES else "too short a time"
         return f"{figures.change(verdict.change)}, {shortage} for an interval, {launches} measured apart"
     estimate = sentences.estimate(verdict)
-    return f"{estimate} at {figures.confidence(alpha)} confidence, {launches} measured apart"
+    return f"{estimate} {figures.at_confidence(alpha)}, {launches} measured apart"
 
 
 def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
@@ -135,19 +138,21 @@ def markdown(report: UnpairedReport) -> str:
         heading = f"**{figures.tally(one.verdict for one in deciding)}**"
     names = [code(run.subjects[0].name) for run in (report.baseline, report.candidate)]
     titles = ["benchmark", "metric", "verdict", "change", f"interval at {figures.confidence(report.alpha)}", "A", "B"]
-    rows = [titles, [":--", ":--", ":--", "--:", "--:", "--:", "--:"], *map(_row, report.verdicts)]
     explanations = [
         f"{code(verdict.benchmark)}, {escape(verdict.metric)}: {escape('; '.join(explanation(verdict, report.margin)))}"
         for verdict in report.verdicts
     ]
     lines = [f"_{escape(WARNING)}_", "", heading, "", f"A {names[0]}, B {names[1]}", ""]
-    means = map(escape, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha)))
-    lines += [*table(rows), "", *items([*means, *explanations, *notes.markdown(notes.of_unpaired(report))])]
+    lines += [
+        *table(titles, map(_row, report.verdicts)),
+        "",
+        *items([*map(escape, mean_sentences(report)), *explanations, *notes.markdown(notes.of_unpaired(report))]),
+    ]
     return document(lines)
 
 
 def _row(verdict: UnpairedVerdict) -> list[str]:
     sides = (sentences.level(side, verdict.metric) for side in (verdict.baseline, verdict.candidate))
     change = figures.change(verdict.change)
-    bounds = figures.interval(verdict.interval) if verdict.interval is not None else figures.NOT_KNOWN
+    bounds = figures.interval(verdict.interval)
     return [code(verdict.benchmark), escape(verdict.metric), f"**{verdict.verdict}**", change, bounds, *sides]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -12,8 +13,12 @@ from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Verdict
-    from steelyard.model.kept import VerdictName
+    from steelyard.model.findings import VerdictName
+    from steelyard.model.foreign import ForeignVerdict
     from steelyard.model.records import Weighing
+    from steelyard.model.unpaired import UnpairedVerdict
+
+    AnyVerdict = Verdict | UnpairedVerdict | ForeignVerdict
 
 STYLES: dict[VerdictName, str] = {
     "slower": "bold red",
@@ -23,11 +28,16 @@ STYLES: dict[VerdictName, str] = {
 }
 
 
-def emphasised(evidence: str, verdict: VerdictName, change: float | None) -> Text:
+def print_verdict(sheet: Sheet, verdict: AnyVerdict, evidence: str, explanation: Sequence[str]) -> None:
+    """Print a verdict with its evidence, and what that leaves open."""
+    sheet.row(verdict.verdict, emphasised(evidence, verdict), *explanation, style=STYLES[verdict.verdict])
+
+
+def emphasised(evidence: str, verdict: AnyVerdict) -> Text:
     """Return evidence with the change that it begins with in the verdict's colour."""
     line = Text(evidence)
-    if change is not None:
-        line.stylize(STYLES[verdict], 0, len(figures.change(change)))
+    if verdict.change is not None:
+        line.stylize(STYLES[verdict.verdict], 0, len(figures.change(verdict.change)))
     return line
 
 

@@ -8,9 +8,13 @@ slower takes: both numbers are above 1, and neither can be misread.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from steelyard.model.metrics import METRICS
 from steelyard.report import figures
+
+if TYPE_CHECKING:
+    from steelyard.model.derived import Verdict
 
 # Below this a percentage says more: `+1.2 %` is plainer than `1.01 times as long`.
 _SMALLEST_SPEED_CHANGE = 0.05
@@ -31,6 +35,13 @@ def speed(change: float | None, metric: str) -> str | None:
     if abs(change) < _SMALLEST_SPEED_CHANGE:
         return None
     return f"{times_text(ratio)} as long" if ratio > 1 else f"{times_text(1 / ratio)} as fast"
+
+
+def speed_of(verdict: Verdict) -> str | None:
+    """Write the change of a verdict as `speed` does; None if it is none of a change."""
+    from steelyard.stats.verdict import CHANGED  # imports numpy, which sentences alone do without
+
+    return speed(verdict.change, verdict.metric) if verdict.verdict in CHANGED else None
 
 
 def is_time(metric: str) -> bool:

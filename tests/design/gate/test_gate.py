@@ -15,9 +15,9 @@ from steelyard.design.outcome import Outcome, derive
 from steelyard.model.derived import Derived, Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import with_derived
+from steelyard.model.findings import IDENTICAL, NEW_SUITE, Finding
 from steelyard.model.gate import GateReport
 from steelyard.model.journal import Journal
-from steelyard.model.kept import IDENTICAL, NEW_SUITE, Finding
 from steelyard.model.launches import Launches
 from steelyard.model.limits import limits_from
 from steelyard.model.records import Run, Weighing

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steelyard.design.judging.asleep import asleep_finding
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from tests.model.samples import pairs, run, weighing

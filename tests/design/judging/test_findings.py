@@ -11,7 +11,7 @@ from steelyard.design.judging.findings import data_findings, medians_findings
 from steelyard.design.judging.judgement import verdicts
 from steelyard.model.counters import EVENTS, Counted, Counters
 from steelyard.model.derived import Side
-from steelyard.model.kept import VerdictName
+from steelyard.model.findings import VerdictName
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.model.records import Weighing
 from steelyard.model.rows import IN_TANDEM, Sample

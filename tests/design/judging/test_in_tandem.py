@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.judging.in_tandem import tandem_finding
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.rows import IN_TANDEM, LaunchRow
 from tests.model.samples import pairs

@@ -48,7 +48,7 @@ def test_the_pairs_are_those_that_were_judged() -> None:
     record = weighing(0.1, pairs=20)
     (seen,) = look_back(record, verdicts(record))
     assert seen is not None
-    baseline, candidate = record.launches.pair_values(0, "active")
+    baseline, candidate = record.launches.metric_of_pairs(0, "active")
     np.testing.assert_array_equal(seen.baseline, baseline)
     np.testing.assert_array_equal(seen.candidate, candidate)
 

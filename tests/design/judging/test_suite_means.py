@@ -4,7 +4,7 @@ import pytest
 
 from steelyard.design.judging.suite_means import suite_means
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.findings import CONTROL_ALARM, Finding
 from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark

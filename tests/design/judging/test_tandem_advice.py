@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from steelyard.design.judging.judgement import verdicts
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.findings import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.launches import Launches
 from steelyard.model.measured import Measured

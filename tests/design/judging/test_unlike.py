@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.unlike import unlike_findings
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 
 MARGIN = 0.005

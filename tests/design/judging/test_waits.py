@@ -7,7 +7,7 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.judging.waits import uneven_waits
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing

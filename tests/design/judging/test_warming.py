@@ -13,7 +13,7 @@ from steelyard.design.judging.summaries import summaries
 from steelyard.design.runner.targets import targets_of
 from steelyard.design.suite.selection import Selection
 from steelyard.design.timing.alone import RunMeasurement
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run
 from tests.design.scripted import recorder, without_files
 from tests.design.scripted_harness import Asked, Body, machine, planner, run_header, steady, weigh

@@ -16,7 +16,7 @@ from steelyard.history.calibrations import to_json
 from steelyard.model.bisection import Bisection, Commit, Compared, Step
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings

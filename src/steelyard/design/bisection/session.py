@@ -17,7 +17,7 @@ from steelyard.design.runner.interrupt import Interrupt
 from steelyard.design.world import World
 from steelyard.model.bisection import Bisection, Commit, word_of
 from steelyard.model.errors import InterruptedBeforeStart, SteelyardError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.subjects.revisions.cache import Cache
 from steelyard.subjects.revisions.git import Repository, repository_of
 from steelyard.subjects.revisions.line import commits_between, merged_lines

@@ -19,7 +19,7 @@ from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared, Sought
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures

@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 
 # What the name of a function tells about why it executes more or less from launch to launch.
 _CAUSES_BY_NAME = (

@@ -15,7 +15,7 @@ from steelyard.design.counting.values import value_of
 from steelyard.model.counting import Count
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability

@@ -11,7 +11,7 @@ from steelyard.design.runner.survivors import survivor_findings
 from steelyard.design.stderr_notes import StderrNotes
 from steelyard.measure.count.counter import Counted
 from steelyard.model.counting import Count
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names

@@ -21,7 +21,7 @@ from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS

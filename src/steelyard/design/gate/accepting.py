@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.design.findings import some_names
 from steelyard.model.derived import Verdict
+from steelyard.model.findings import Finding
 from steelyard.model.gate import GateReport, Judged
-from steelyard.model.kept import Finding
 from steelyard.model.limits import Accepted, Limits
 from steelyard.model.records import Weighing
 

@@ -17,8 +17,8 @@ from steelyard.design.gate.reading import ReadRecord, failed_benchmarks, from_ou
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome
 from steelyard.model.derived import Verdict
+from steelyard.model.findings import CONTROL_ALARM, Finding
 from steelyard.model.gate import GateReport, Judged, Standing
-from steelyard.model.kept import CONTROL_ALARM, Finding
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Weighing

@@ -10,8 +10,9 @@ from pathlib import Path
 from steelyard.design.findings import some_names
 from steelyard.design.outcome import Outcome, recall
 from steelyard.model.errors import NotMeasuredError, SteelyardError
+from steelyard.model.findings import Finding
+from steelyard.model.format import KEPT_NAME
 from steelyard.model.journal import is_journal, is_still_written
-from steelyard.model.kept import KEPT_NAME, Finding
 from steelyard.model.limits import NEVER, Limits
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark

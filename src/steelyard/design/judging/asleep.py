@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.judging.sides import least_share, of_sides
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import USED
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from steelyard.design.judging.asleep import is_asleep
 from steelyard.machine.watch.names import INTERPRETER
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.stats.verdict import CHANGED

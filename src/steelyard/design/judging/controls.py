@@ -7,7 +7,7 @@ from math import log1p
 
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.model.derived import Verdict
-from steelyard.model.kept import CONTROL_ALARM, Finding
+from steelyard.model.findings import CONTROL_ALARM, Finding
 from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.report.figures import change, interval

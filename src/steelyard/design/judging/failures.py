@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.findings import accepted_failures_finding
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.model.sides import side_names

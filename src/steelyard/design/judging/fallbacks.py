@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from steelyard.model.derived import Summary, Verdict
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 
 _Derived = TypeVar("_Derived", Verdict, Summary)

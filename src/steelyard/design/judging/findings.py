@@ -19,7 +19,7 @@ from steelyard.design.judging.samples import short_samples_finding, uneven_loops
 from steelyard.design.judging.warming import warming_findings
 from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side
-from steelyard.model.kept import Finding, VerdictName
+from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.records import Run, Weighing
 from steelyard.report.figures import whole_percent
@@ -43,6 +43,6 @@ def _launch_times(record: Weighing | Run, benchmark: int, metric: str) -> FloatA
     if isinstance(record, Run):
         times = launches.metric(metric)[launches.judged(benchmark)]
     else:
-        baseline, candidate = launches.pair_values(benchmark, metric)
+        baseline, candidate = launches.metric_of_pairs(benchmark, metric)
         times = np.sqrt(baseline * candidate)
     return times[times > 0]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.runner.tandem import MOST_SLOWDOWN_IN_TANDEM
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.rows import USED, has_order

@@ -24,7 +24,7 @@ from steelyard.design.judging.unlike import unlike_findings
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import METRICS, of_one_process, timed
 from steelyard.model.records import Weighing

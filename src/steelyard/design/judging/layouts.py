@@ -7,7 +7,7 @@ from math import exp, expm1, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.layouts import MOST_LAYOUTS, UNLIKE_BELOW, LayoutFacts, Level, VariancePart
 from steelyard.model.metrics import PER_ITERATION

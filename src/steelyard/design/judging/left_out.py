@@ -6,14 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED
+from steelyard.model.rows import USED
 
 # A process starts on the memory of the one that creates it, which the kernel counts as its own. The launch server has
 # had 1.9 to 3.6 MiB.
 _LARGEST_SERVER_BYTES = 4 << 20
-_USED_ROLE = ROLES.index(USED)
 _MAIN_THREAD_METRICS = ("delay", "timeslices")
 
 
@@ -22,9 +21,7 @@ def left_out_findings(record: Weighing | Run, benchmark: int, metric: str) -> li
     launches = record.launches
     found = None
     if metric == "max_rss":
-        side_values = (
-            launches.metric(metric)[launches.select(benchmark=benchmark, role=_USED_ROLE, side=side)] for side in (0, 1)
-        )
+        side_values = (launches.metric(metric)[launches.judged(benchmark, side)] for side in (0, 1))
         found = little_memory_finding(float(np.median(values)) for values in side_values if len(values))
     elif metric in _MAIN_THREAD_METRICS:
         by_others = ~launches.worked_alone() & ~np.isnan(launches.column("others_ns"))

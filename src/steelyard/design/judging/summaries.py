@@ -14,7 +14,7 @@ from steelyard.design.judging.pairs import why_unknown
 from steelyard.design.judging.ticks import widen_by_ticks
 from steelyard.model.derived import Summary
 from steelyard.model.errors import MeasurementError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import METRICS, of_one_process
 from steelyard.model.records import Run
 from steelyard.stats.level import level_interval

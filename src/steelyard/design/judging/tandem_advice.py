@@ -13,7 +13,7 @@ from steelyard.design.runner.tandem import (
     takes_samples_in_turn,
     tandem_obstacle,
 )
-from steelyard.model.kept import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.findings import NOISY_ALONE, WRITING_ALONE, Finding
 from steelyard.model.records import Weighing
 from steelyard.report.figures import percent
 from steelyard.stats.paired import Judgement

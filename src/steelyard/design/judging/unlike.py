@@ -7,7 +7,7 @@ from math import expm1
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.model.kept import MIDWAY, SOME_LAUNCHES, STORMS_DIFFER, Finding
+from steelyard.model.findings import MIDWAY, SOME_LAUNCHES, STORMS_DIFFER, Finding
 from steelyard.model.launches import FloatArray
 from steelyard.report.figures import change, count, whole_percent
 from steelyard.stats.halves import halves_of

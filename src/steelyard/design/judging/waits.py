@@ -6,7 +6,7 @@ from math import expm1
 
 import numpy as np
 
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.rows import DISTURBED, DISTURBED_SHARE, ROLES, USED
 from steelyard.report import figures

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from steelyard.design.judging.sides import least_share, of_sides
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED, times_ns
+from steelyard.model.rows import times_ns
 
-_USED_ROLE = ROLES.index(USED)
 # As much as `steelyard check` calls a drift.
 _MOST_DRIFT = 0.10
 # A record may have thousands of launches, of which this many are enough.
@@ -58,7 +57,7 @@ def warming_findings(record: Weighing | Run, benchmark: int, metric: str) -> lis
 def _drift(record: Weighing | Run, benchmark: int, side: int, metric: str) -> float:
     """Return how much longer the last third of a launch's samples takes than the first; 0 unless that is sure."""
     launches = record.launches
-    chosen = launches.select(benchmark=benchmark, role=_USED_ROLE, side=side)
+    chosen = launches.judged(benchmark, side)
     step = 1 + len(chosen) // _ENOUGH_LAUNCHES
     ratios = [
         ratio for position in chosen[::step] if (ratio := _late_to_early(launches.samples[position][1:], metric)) > 0

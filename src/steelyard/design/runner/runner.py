@@ -15,7 +15,7 @@ from steelyard.design.runner.target import Hooks, Shared, Target
 from steelyard.measure.instrument import Instrument, Timer, Value
 from steelyard.measure.scratch import end_of, room_for, scratch_folder
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress, Watch

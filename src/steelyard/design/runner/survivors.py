@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from steelyard.design.findings import some_names
 from steelyard.model.errors import ALLOW_CALLS
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.report import figures
 
 

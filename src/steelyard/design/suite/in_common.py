@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.design.findings import some_names
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.subjects.harness import Listed

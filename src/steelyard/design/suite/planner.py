@@ -26,7 +26,7 @@ from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch

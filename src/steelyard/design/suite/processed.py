@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.subject import Benchmark
 from steelyard.subjects.harness import Listed
 

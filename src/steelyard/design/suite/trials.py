@@ -37,7 +37,7 @@ from steelyard.design.suite.loops import (
 from steelyard.design.suite.pilot_time import REFINEMENT_LAUNCHES
 from steelyard.design.suite.pilots import Pilots
 from steelyard.model.errors import LaunchError, SkippedError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.metrics import PER_ITERATION, timed
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.rows import Sample, judged_samples

@@ -12,7 +12,7 @@ from steelyard.design.runner.targets import first_limit_s
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError, SteelyardError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.records import Run, StopReason
 from steelyard.model.rows import ROLES, USED, WARM_UP, Place

@@ -30,7 +30,7 @@ from steelyard.design.timing.recorder import Recorder
 from steelyard.design.timing.shared_starts import SharedStarts
 from steelyard.design.timing.standing import Standing
 from steelyard.model.errors import LaunchError, MeasurementError, NoRatioError, SteelyardError
-from steelyard.model.kept import SAID, Finding
+from steelyard.model.findings import SAID, Finding
 from steelyard.model.progress import Watch
 from steelyard.model.records import StopReason, Weighing
 from steelyard.model.rows import TRIED, USED, WARM_UP

@@ -27,7 +27,7 @@ from steelyard.design.runner.tandem import (
 )
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.trial import ENOUGH_TO_CHOOSE, FEWEST_TRIED, MeasuredPair, Trial
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import timed
 from steelyard.model.rows import IN_TANDEM, ROLES, TRIED, USED, WARM_UP, LaunchRow, ran_ns, waited_ns, worked_alone

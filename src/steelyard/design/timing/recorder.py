@@ -21,7 +21,7 @@ from steelyard.design.stderr_notes import StderrNotes
 from steelyard.design.timing.kept_rows import KeptRows, Pair
 from steelyard.design.timing.watched import Watched
 from steelyard.model.errors import LaunchError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import Draw
 from steelyard.model.numbers import NUMBERS
 from steelyard.model.records import StopReason

@@ -11,7 +11,7 @@ from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.records import Weighing
 from steelyard.model.rows import WARM_UP
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from steelyard.design.findings import some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.foreign import ForeignResults
-from steelyard.model.kept import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
 from steelyard.model.typed import typed

@@ -10,7 +10,7 @@ from steelyard.design.outcome import derive
 from steelyard.design.unpaired.comparable import counting_conditions_findings, shared_benchmarks, unshared_findings
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.design.findings import some_names
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 
 SIDES = ("A", "B")
 

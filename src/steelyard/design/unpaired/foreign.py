@@ -23,6 +23,7 @@ import numpy.typing as npt
 from steelyard.design.findings import coarse_clock_finding, some_names
 from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
 from steelyard.model.errors import UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.foreign import (
     ForeignBenchmark,
     ForeignReport,
@@ -31,7 +32,6 @@ from steelyard.model.foreign import (
     Level,
     other_machine,
 )
-from steelyard.model.kept import Finding
 from steelyard.model.samples import concatenated
 from steelyard.report.figures import count
 from steelyard.stats.clock import clock_quantisation

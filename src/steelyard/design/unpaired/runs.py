@@ -22,7 +22,7 @@ from steelyard.design.unpaired.comparable import (
 )
 from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import of_one_process
 from steelyard.model.ratios import with_rate

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
@@ -15,7 +14,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.placeholders import with_values
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED, judged_samples, times_ns
+from steelyard.model.rows import USED, judged_samples, times_ns
 from steelyard.model.sides import SideName
 from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of
@@ -76,7 +75,7 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
         timed_metrics[0],
         *(_INSTEAD_OF_ACTIVE if wanted is None and timed_metrics[0] == "active" else ()),
     ]
-    values = {name: record.launches.metric(name)[_is_used(record.launches)] for name in candidates}
+    values = {name: record.launches.metric(name)[record.launches.in_role(USED)] for name in candidates}
     shares = {
         name: float(np.isfinite(values_of_one).mean()) if len(values_of_one) else 0.0
         for name, values_of_one in values.items()
@@ -86,10 +85,6 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     raise UsageError(
         f"no launch of this record has a value of {candidates[0]}: choose another by --metric, as wall or cpu"
     )
-
-
-def _is_used(launches: Launches) -> npt.NDArray[np.bool_]:
-    return np.asarray(np.asarray(launches.role) == ROLES.index(USED))
 
 
 def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) -> Iterator[Series]:
@@ -123,7 +118,7 @@ def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Itera
     values, cpu = (of_one_process(launches.metric(name), name, repeat) for name in (metric, "cpu"))
     scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
     is_of_side = np.asarray(launches.side, dtype=np.int64) == side
-    for position in np.flatnonzero(is_of_side & _is_used(launches)).tolist():
+    for position in np.flatnonzero(is_of_side & launches.in_role(USED)).tolist():
         about = {name: getattr(launches, name)[position] for name in _LAUNCH_FIELDS}
         about |= {name: about[name] / repeat for name in _LAUNCH_FIELDS if name.endswith("_ns")}
         if launches.samples and metric in PER_ITERATION:

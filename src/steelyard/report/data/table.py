@@ -83,10 +83,19 @@ def _encodable(text: str) -> str:
 
 def whole_numbers(values: Sequence[int | None] | npt.NDArray[Any]) -> Column:
     """Return a column of whole numbers."""
+    return _exact_column(values, np.int64)
+
+
+def booleans(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
+    """Return a column of bools."""
+    return _exact_column(values, np.bool_)
+
+
+def _exact_column(values: Sequence[int | None] | npt.NDArray[Any], kind: type[np.generic]) -> Column:
     if isinstance(values, np.ndarray):
-        return Column(values.astype(np.int64))
+        return Column(values.astype(kind))
     missing = np.array([value is None for value in values], dtype=np.bool_)
-    return Column(np.array([value or 0 for value in values], dtype=np.int64), missing=missing)
+    return Column(np.array([value or 0 for value in values], dtype=kind), missing=missing)
 
 
 def unknown_numbers(length: int) -> Column:
@@ -97,14 +106,6 @@ def unknown_numbers(length: int) -> Column:
 def numbers(values: Sequence[float | None] | npt.NDArray[Any]) -> Column:
     """Return a column of floats; None and NaN are unknown."""
     return Column(np.asarray(values, dtype=np.float64))
-
-
-def booleans(values: Sequence[bool | None] | npt.NDArray[Any]) -> Column:
-    """Return a column of bools."""
-    if isinstance(values, np.ndarray):
-        return Column(values.astype(np.bool_))
-    missing = np.array([value is None for value in values], dtype=np.bool_)
-    return Column(np.array([bool(value) for value in values], dtype=np.bool_), missing=missing)
 
 
 def concatenated(tables: Sequence[Table]) -> Table:

@@ -12,7 +12,7 @@ from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.model.samples import concatenated
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.report import figures, foreign, notes, sentences, suite_mean, unpaired
+from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, units
 from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
@@ -34,10 +34,10 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         verdict=word,
         lines=[
             sentence(unpaired.WARNING),
-            *map(sentence, suite_mean.of_unpaired(report.means, suite_mean.confidence_text(report.alpha))),
+            *map(sentence, unpaired.mean_sentences(report)),
             *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics),
         ],
-        caption=f"Verdicts at {figures.confidence(report.alpha)} confidence; the bars are {scales.legend()}",
+        caption=f"Verdicts {figures.at_confidence(report.alpha)}; the bars are {scales.legend()}",
         columns=_columns("launches", scales, several=len(metrics) > 1),
         rows=[_row_of_runs(report, verdict, scales, room, several=len(metrics) > 1) for verdict in report.verdicts],
         notes=notes.of_unpaired(report),
@@ -93,7 +93,8 @@ def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: bud
 def _values(run: Run, verdict: UnpairedVerdict) -> FloatArray:
     names = [benchmark.name for benchmark in run.benchmarks]
     position = names.index(verdict.benchmark) if verdict.benchmark in names else 0
-    values = run.launches.metric(verdict.metric)[run.launches.judged(position)]
+    launches = run.launches.by_benchmark(len(names))[position]
+    values = launches.metric(verdict.metric)[launches.judged(position)]
     return of_one_process(values[np.isfinite(values)], verdict.metric, run.settings.repeat)
 
 

@@ -12,6 +12,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.report import figures
 from steelyard.report.page.data import SHARE, Axis, Figure, Mark, Panel, Role, Series
 from steelyard.report.page.units import Quantity
+from steelyard.report.sentences import capitalised
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
 from steelyard.stats.modes import modes
@@ -110,9 +111,7 @@ def _summary_sentence(sample: Sample, ordered: FloatArray, modes_found: Sequence
     low, lower, median, upper, high = (
         quantity.written(float(one)) for one in np.quantile(ordered, [0, 0.25, 0.5, 0.75, 1])
     )
-    text = (
-        f"{_capitalised(sample.label)}: median {median}, half of it from {lower} to {upper}, all from {low} to {high}"
-    )
+    text = f"{capitalised(sample.label)}: median {median}, half of it from {lower} to {upper}, all from {low} to {high}"
     if len(modes_found) > 1:
         text += f"; it crowds at {' and '.join(map(quantity.written, modes_found))}"
     return f"{text}."
@@ -184,7 +183,3 @@ def _ordered_points(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray
     chosen = scattered(y, most)
     order = np.argsort(x[chosen], kind="stable")
     return x[chosen][order], y[chosen][order]
-
-
-def _capitalised(text: str) -> str:
-    return text[:1].upper() + text[1:]

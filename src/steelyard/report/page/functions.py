@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from steelyard.model.derived import Verdict
 from steelyard.model.records import Run, Weighing
@@ -18,26 +18,27 @@ _NO_FILE = "no source file known"
 
 def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Figure | None:
     """Return a chart of all counts of the candidate, or of a run, by file and function; None without functions."""
-    sides = [counting.functions_of(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
-    counted_sides = [side for side in sides if side is not None]
-    if not counted_sides or len(counted_sides) < len(sides):
+    counts = counting.own_counts(record, benchmark, metric)
+    if counts is None:
         return None
-    by_cost = counting.is_by_cost(record, metric, *counted_sides)
-    counts = [counting.own_counts(side, record, is_cost=by_cost) for side in counted_sides]
-    functions = summed(counts[-1])
+    functions = summed(counts.sides[-1])
     total = sum(function.own for function in functions)
     if total <= 0:
         return None
-    changes = {(row.name, row.object): row.change for row in attribute(*counts)} if len(counts) == 2 else {}
-    unit = "cost" if by_cost else "instructions"
+    has_baseline, unit = len(counts.sides) == 2, counts.unit
+    changes = {(row.name, row.object): row.change for row in attribute(*counts.sides)} if has_baseline else {}
     # A function may have counted less with twice the loops; it has no width.
     ordered = sorted((function for function in functions if function.own > 0), key=lambda one: -one.own)
-    shares = _by_file(ordered[:most], ordered[most:], changes, total, unit)
+
+    def told(size: int) -> str:
+        return f"{size:,} {unit}, {figures.percent(size / total)}"
+
+    shares = _by_file(ordered[:most], ordered[most:], changes, told)
     largest_function = ordered[0]
-    iterations = counting.iterations(record, benchmark)
-    text = f"{total:,} {unit} in all{f', of {iterations} together' if iterations else ''}. "
+    covered = f", of {counts.iterations} together" if counts.iterations else ""
+    text = f"{total:,} {unit} in all{covered}. "
     text += f"Most are in {largest_function.name}: {figures.percent(largest_function.own / total)}."
-    if len(counts) == 2:
+    if has_baseline:
         text += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     all_functions = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
     return Figure("Where the counts are: file, then function", text, drawn=svg.icicle(all_functions, _LEVELS, text))
@@ -47,29 +48,23 @@ def _by_file(
     largest: Sequence[Function],
     others: Sequence[Function],
     changes: dict[tuple[str, str], int],
-    total: int,
-    unit: str,
+    told: Callable[[int], str],
 ) -> list[svg.Share]:
     files: dict[str, list[Function]] = {}
     for function in largest:
         files.setdefault(_file(function), []).append(function)
     shares = []
     for file, members in files.items():
-        parts = [
-            _share(function, changes.get((function.name, function.object), 0), total, unit) for function in members
-        ]
+        parts = [_share(one, changes.get((one.name, one.object), 0), told(one.own)) for one in members]
         size = sum(function.own for function in members)
-        shares.append(svg.Share(file, size, f"{size:,} {unit}, {figures.percent(size / total)}", parts=parts))
+        shares.append(svg.Share(file, size, told(size), parts=parts))
     if others_count := sum(function.own for function in others):
         label = figures.count(len(others), "other function")
-        shares.append(
-            svg.Share(label, others_count, f"{others_count:,} {unit}, {figures.percent(others_count / total)}")
-        )
+        shares.append(svg.Share(label, others_count, told(others_count)))
     return sorted(shares, key=lambda share: -share.size)
 
 
-def _share(function: Function, change: int, total: int, unit: str) -> svg.Share:
-    text = f"{function.own:,} {unit}, {figures.percent(function.own / total)}"
+def _share(function: Function, change: int, text: str) -> svg.Share:
     if not change:
         return svg.Share(function.name, function.own, text)
     sign, css_class = ("+ ", "more") if change > 0 else ("- ", "less")
@@ -83,8 +78,7 @@ def _file(function: Function) -> str:
 
 def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
     """Return a table of where a change comes from; empty if nothing changed or functions were not counted."""
-    source = counting.source_of(record, verdict, most)
-    if source is None or not source.rows:
+    if (source := counting.source_of(record, verdict, most)) is None:
         return []
     rows = attribution.cells(source.rows, source.rest, source.change, source.baseline_total)
     body = [[elements.name(name, 2), *numbers] for name, *numbers in rows]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from steelyard.model.derived import Verdict
 from steelyard.model.foreign import ForeignVerdict
-from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report import figures
 from steelyard.report.page import elements, svg
 from steelyard.report.page.elements import Content, Markup
 from steelyard.report.page.parts import Cell, Column
 
-Judged = Verdict | UnpairedVerdict | ForeignVerdict
+if TYPE_CHECKING:
+    from steelyard.report.verdicts import AnyVerdict
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Scales:
 
     of_metrics: Mapping[str, svg.Scale]
 
-    def of(self, verdict: Judged) -> svg.Scale:
+    def of(self, verdict: AnyVerdict) -> svg.Scale:
         """Return the scale of a verdict's bar."""
         return self.of_metrics[_metric(verdict)]
 
@@ -48,9 +49,9 @@ class Scales:
         return elements.joined([one.symbol() for one in self.of_metrics.values()])
 
 
-def scales_of(verdicts: Sequence[Judged], margin: float, key: str) -> Scales:
+def scales_of(verdicts: Sequence[AnyVerdict], margin: float, key: str) -> Scales:
     """Return the scales for the bars of a part's table; `key` names the part."""
-    by_metric: dict[str, list[Judged]] = {}
+    by_metric: dict[str, list[AnyVerdict]] = {}
     for verdict in verdicts:
         by_metric.setdefault(_metric(verdict), []).append(verdict)
     return Scales(
@@ -61,11 +62,11 @@ def scales_of(verdicts: Sequence[Judged], margin: float, key: str) -> Scales:
     )
 
 
-def _metric(verdict: Judged) -> str:
+def _metric(verdict: AnyVerdict) -> str:
     return "" if isinstance(verdict, ForeignVerdict) else verdict.metric
 
 
-def _scale(verdicts: Sequence[Judged], margin: float, name: str) -> svg.Scale:
+def _scale(verdicts: Sequence[AnyVerdict], margin: float, name: str) -> svg.Scale:
     ends = [end for verdict in verdicts for end in (*(verdict.interval or ()), verdict.change) if end is not None]
     own_margins = [
         verdict.margin for verdict in verdicts if isinstance(verdict, Verdict) and verdict.margin is not None
@@ -73,7 +74,7 @@ def _scale(verdicts: Sequence[Judged], margin: float, name: str) -> svg.Scale:
     return svg.fitting_scale([*ends, *own_margins], margin, name)
 
 
-def headline(verdicts: Sequence[Judged], number_of_benchmarks: int | None = None) -> tuple[str, str]:
+def headline(verdicts: Sequence[AnyVerdict], number_of_benchmarks: int | None = None) -> tuple[str, str]:
     """Return the verdict that colours the headline, and the headline, which tallies the verdicts if there are several.
 
     `number_of_benchmarks` is given if some of them have no verdict.
@@ -98,7 +99,7 @@ def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:
     ]
 
 
-def cells(verdict: Judged, scales: Scales, metric: str | None, shown_verdict: str | None = None) -> list[Cell]:
+def cells(verdict: AnyVerdict, scales: Scales, metric: str | None, shown_verdict: str | None = None) -> list[Cell]:
     """Return a row's cells in these columns; `metric` if there are several, `shown_verdict` in place of the verdict."""
     change, interval = verdict.change, verdict.interval
     margin = verdict.margin if isinstance(verdict, Verdict) else None

@@ -8,7 +8,7 @@ from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import ROLES, USED, has_order, times_ns
+from steelyard.model.rows import USED, has_order, times_ns
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.report import figures, heap, sentences
@@ -60,7 +60,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     texts: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
         ("took", _duration_text(record)),
-        ("margin", _margins(record)),
+        ("margin", sentences.all_margins(record)),
         ("alpha", f"{settings.alpha:g}"),
         ("driven by", _driver_text(settings)),
         ("pairing", _pairing_text(record) if isinstance(record, Weighing) else None),
@@ -68,11 +68,7 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),
     ]
-    plan = (
-        [("plan", elements.sentence_markup(f"--seed {settings.seed} draws the same plan again"))]
-        if len(record.launches)
-        else []
-    )
+    plan = [("plan", elements.sentence_markup(sentences.plan(settings)))] if len(record.launches) else []
     commands: list[tuple[str, Content]] = [
         (_side_label(record, position), _subject(subject)) for position, subject in enumerate(record.subjects)
     ]
@@ -97,7 +93,7 @@ def _driver_text(settings: Settings) -> str | None:
 def _pairing_text(record: Weighing) -> str | None:
     """Say how the launches of the judged pairs ran; None if none were timed."""
     launches = record.launches
-    used = np.flatnonzero(np.asarray(launches.role, dtype=int) == ROLES.index(USED))
+    used = np.flatnonzero(launches.in_role(USED))
     if not len(used):
         return None
     tandem, how = launches.in_tandem()[used], "one after the other"
@@ -124,10 +120,6 @@ def _subject(subject: Subject) -> Content:
     if subject.name == subject.command:
         return command
     return elements.joined([elements.name(subject.name), ": ", command])
-
-
-def _margins(record: Weighing | Run) -> str:
-    return sentences.margins(record) or figures.threshold(record.settings.margin)
 
 
 def _counted_by(record: Weighing | Run) -> str | None:
@@ -167,7 +159,7 @@ def _times(launches: Launches, position: int, metric: str) -> FloatArray:
 
 def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
     """Return a table of what a benchmark asks of the allocator; empty if that was not watched."""
-    rows = heap.cells(record, benchmark)
+    rows = heap.rows_of(record, benchmark)
     if not rows:
         return []
     sides = heap.SIDES if isinstance(record, Weighing) else ["a launch"]

@@ -193,10 +193,7 @@ def _pattern_table(record: Calibration) -> Markup:
         [
             elements.name(fit.pattern),
             figures.NOT_KNOWN if fit.fit.weights is None else _ratio(fit.fit.weights),
-            *(
-                figures.NOT_KNOWN if one is None else f"{one:.2f}"
-                for one in (fit.by_default, fit.by_calibrated, fit.by_own)
-            ),
+            *map(calibration.correlation_text, (fit.by_default, fit.by_calibrated, fit.by_own)),
         ]
         for fit in record.patterns
     ]

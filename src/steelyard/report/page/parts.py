@@ -9,6 +9,7 @@ from typing import Literal
 from steelyard.report.notes import Note
 from steelyard.report.page.data import Figure
 from steelyard.report.page.elements import Content, Markup
+from steelyard.report.sentences import capitalised
 
 Kind = Literal["text", "number", "verdict", "bar"]
 Key = float | str | None
@@ -17,7 +18,7 @@ Key = float | str | None
 
 def sentence(text: str) -> str:
     """Return a text as a sentence, capitalised unless it begins with a command, which is kept as it is."""
-    return with_full_stop(text if text.startswith("steelyard ") else f"{text[:1].upper()}{text[1:]}")
+    return with_full_stop(text if text.startswith("steelyard ") else capitalised(text))
 
 
 def with_full_stop(text: str) -> str:

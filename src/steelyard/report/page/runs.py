@@ -35,7 +35,6 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
     """Return the part for a run."""
     summaries = record.derived.summaries if record.derived else []
     metrics = list(dict.fromkeys(one.metric for one in summaries))
-    confidence = figures.confidence(record.settings.alpha)
     views = record.launches.by_benchmark(len(record.benchmarks))
     return Part(
         kind="run",
@@ -46,7 +45,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
             *_stopped_lines(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
         ],
-        caption=f"Levels, with the interval of the median at {confidence} confidence while it ran",
+        caption=f"Levels, with the interval of the median {figures.at_confidence(record.settings.alpha)} while it ran",
         columns=[
             Column("benchmark", "text"),
             *([Column("metric", "text")] if len(metrics) > 1 else []),
@@ -66,8 +65,7 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
 
 def _headline(record: Run, summaries: Sequence[Summary]) -> str:
     if not summaries:
-        failure = sentences.failed(record.stop) or "no launch was measured to its end"
-        return f"{failure[:1].upper()}{failure[1:]}"
+        return sentences.capitalised(sentences.failed(record.stop) or sentences.NO_LAUNCH)
     if len(record.benchmarks) > 1:
         return f"{figures.count(len(record.benchmarks), 'benchmark')} measured alone"
     return f"{figures.quantity(summaries[0].median, summaries[0].metric)} median"
@@ -82,13 +80,12 @@ def _stopped_lines(record: Run, summaries: Sequence[Summary], *, running: bool) 
 
 def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Budget, metrics: int) -> Row:
     metric, benchmark = summary.metric, record.benchmarks[summary.index]
-    ends = [figures.quantity(end, metric) for end in summary.interval or ()]
     quality = disturbances.quality(summary)
     cells = [
         Cell(elements.name(summary.benchmark), summary.benchmark),
         *([Cell(elements.breakable(metric), metric)] if metrics > 1 else []),
         Cell(figures.quantity(summary.median, metric), summary.median),
-        Cell(f"[{', '.join(ends)}]" if ends else "", summary.interval[0] if summary.interval else None),
+        Cell(levels.interval(summary), summary.interval[0] if summary.interval else None),
         Cell(levels.spread(summary), summary.spread),
         Cell(f"{summary.launches:,}", float(summary.launches)),
         # Counts do not depend on how quiet the machine was.
@@ -156,7 +153,7 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
         ],
         rows=[_import_row(benchmark, level, room) for benchmark, level in described],
         whole=Detail(figures=_import_curves(described)),
-        notes=notes.of_foreign(record),
+        notes=notes.of_findings(record.findings),
         facts=[
             Facts(
                 HOW,

@@ -74,21 +74,56 @@ class _Rows:
         return rates_within(unit_spans_ns, self.watch.edges_ns, self.watch.ran_ns)
 
 
+@dataclass(frozen=True)
+class _Course:
+    """Values over time, of which a chart draws at most so many points a series, those beyond the limits at the edge."""
+
+    x: FloatArray
+    y: FloatArray
+    limits: tuple[float, float]
+    most: int
+
+    def series_by_wait(self, noun: str, disturbed: npt.NDArray[np.bool_], role: Role) -> list[Series]:
+        """Return a series for the units that did not wait for a processor, and one for those that did."""
+        return [
+            *self.series(noun, ~disturbed, "points", role),
+            *self.series(f"{noun} that waited for a processor", disturbed, "rings", role),
+        ]
+
+    def series(self, label: str, chosen: npt.NDArray[np.bool_], draw: Draw, role: Role) -> Iterator[Series]:
+        """Yield a series of the chosen values; those beyond the limits in a series of their own, at the edge."""
+        within = np.clip(self.y, *self.limits)
+        parts: tuple[tuple[str, Draw, npt.NDArray[np.bool_]], ...] = (
+            (label, draw, within == self.y),
+            (f"{label}, beyond the edge", "crosses", within != self.y),
+        )
+        for series_label, series_draw, is_in_part in parts:
+            positions = np.flatnonzero(chosen & np.isfinite(self.y) & is_in_part)
+            if len(positions):
+                positions = positions[np.argsort(self.x[positions], kind="stable")]
+                positions = positions[scattered(within[positions], self.most)]
+                yield Series(series_label, series_draw, role, self.x[positions], within[positions])
+
+    def straggler_texts(self) -> list[str]:
+        """Say how many stragglers are drawn at the edge, if any."""
+        low, high = self.limits
+        beyond = int((np.isfinite(self.y) & ((self.y < low) | (self.y > high))).sum())
+        return [f"{figures.count(beyond, 'straggler')} drawn at the edge"] if beyond else []
+
+
 def pairs_figure(verdict: Verdict, judged: LookBack, most: int, watch: Watch | None) -> Figure:
     """Return the chart of every pair's change over time, with the pairs set aside, above the noise evidence."""
     rows = _Rows(judged.launches, judged.launches.complete_pairs(verdict.index, USED), verdict.index, watch)
     changes = 100 * relative_changes(judged.baseline, judged.candidate)
     disturbed = rows.share("wait") > DISTURBED_FROM
     marks = _marks(verdict)
-    limits = _axis_limits(changes, marks)
-    series = _series_by_wait("pair", rows.began_s, changes, disturbed, "change", most, limits)
+    course = _Course(rows.began_s, changes, _axis_limits(changes, marks), most)
+    series = course.series_by_wait("pair", disturbed, "change")
     drawn = sum(len(one.x) for one in series)
-    set_aside = list(_set_aside_series(judged.launches, verdict, limits))
+    set_aside = list(_set_aside_series(judged.launches, verdict, course.limits))
     unjudged = sentences.unjudged_pairs(verdict, int(np.isfinite(changes).sum()))
-    stragglers = _straggler_texts(changes, limits)
-    text = _pairs_sentence(
-        changes, int(disturbed.sum()), [*([unjudged] if unjudged else []), *_set_aside_texts(set_aside), *stragglers]
-    )
+    others = [*([unjudged] if unjudged else []), *_set_aside_texts(set_aside), *course.straggler_texts()]
+    text = _pairs_sentence(changes, int(disturbed.sum()), others)
     panel = Panel("Candidate against baseline", _TIME_AXIS, CHANGE, [*series, *set_aside], marks)
     note = thinning_note(drawn, len(changes), "pairs")
     return Figure("Change of every pair over time", text, [panel, *_evidence_panels(rows, most)], note)
@@ -101,8 +136,8 @@ def _set_aside_series(launches: Launches, verdict: Verdict, limits: tuple[float,
         if len(positions):
             began_s = _Rows(launches, positions, verdict.index).began_s
             changes = 100 * relative_changes(*pair_values(launches, positions, verdict.metric))
-            known = np.isfinite(changes)
-            yield from _series_within_limits(label, began_s, changes, known, "crosses", "aside", len(changes), limits)
+            course = _Course(began_s, changes, limits, len(changes))
+            yield from course.series(label, np.isfinite(changes), "crosses", "aside")
 
 
 def _marks(verdict: Verdict) -> list[Mark]:
@@ -122,13 +157,6 @@ def _axis_limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float,
     low, high = fenced_range(known, WIDE_FENCE) if len(known) else (-1.0, 1.0)
     mark_values = [mark.at for mark in marks]
     return min([low, *mark_values]), max([high, *mark_values])
-
-
-def _straggler_texts(values: FloatArray, limits: tuple[float, float]) -> list[str]:
-    """Say how many stragglers are drawn at the edge, if any."""
-    low, high = limits
-    beyond = int((np.isfinite(values) & ((values < low) | (values > high))).sum())
-    return [f"{figures.count(beyond, 'straggler')} drawn at the edge"] if beyond else []
 
 
 def _set_aside_texts(set_aside: Sequence[Series]) -> list[str]:
@@ -165,14 +193,14 @@ def launches_figure(
     rows = _Rows(launches, positions[:, None], benchmark, watch)
     disturbed = rows.share("wait") > DISTURBED_FROM
     shown = quantity.along(values)
-    limits = _axis_limits(shown)
-    series = _series_by_wait("launch", rows.began_s, shown, disturbed, "baseline", most, limits)
+    course = _Course(rows.began_s, shown, _axis_limits(shown), most)
+    series = course.series_by_wait("launch", disturbed, "baseline")
     text = f"{figures.count(len(values), 'launch')} from {quantity.written(float(np.nanmin(values)))} to "
     text += quantity.written(float(np.nanmax(values)))
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
         text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
-    text = "; ".join([text, *_straggler_texts(shown, limits)])
+    text = "; ".join([text, *course.straggler_texts()])
     panel = Panel("Launches", _TIME_AXIS, quantity.axis, series)
     drawn = sum(len(one.x) for one in series)
     return Figure(
@@ -181,46 +209,6 @@ def launches_figure(
         [panel, *_evidence_panels(rows, most)],
         thinning_note(drawn, len(values), "launches"),
     )
-
-
-def _series_by_wait(
-    noun: str,
-    x: FloatArray,
-    y: FloatArray,
-    disturbed: npt.NDArray[np.bool_],
-    role: Role,
-    most: int,
-    limits: tuple[float, float],
-) -> list[Series]:
-    """Return a series for the units that did not wait for a processor, and one for those that did."""
-    return [
-        *_series_within_limits(noun, x, y, ~disturbed, "points", role, most, limits),
-        *_series_within_limits(f"{noun} that waited for a processor", x, y, disturbed, "rings", role, most, limits),
-    ]
-
-
-def _series_within_limits(
-    label: str,
-    x: FloatArray,
-    y: FloatArray,
-    chosen: npt.NDArray[np.bool_],
-    draw: Draw,
-    role: Role,
-    most: int,
-    limits: tuple[float, float],
-) -> Iterator[Series]:
-    """Yield a series of the chosen values; those beyond the limits in a series of their own, at the edge."""
-    within = np.clip(y, *limits)
-    parts: tuple[tuple[str, Draw, npt.NDArray[np.bool_]], ...] = (
-        (label, draw, within == y),
-        (f"{label}, beyond the edge", "crosses", within != y),
-    )
-    for series_label, series_draw, is_in_part in parts:
-        positions = np.flatnonzero(chosen & np.isfinite(y) & is_in_part)
-        if len(positions):
-            positions = positions[np.argsort(x[positions], kind="stable")]
-            positions = positions[scattered(within[positions], most)]
-            yield Series(series_label, series_draw, role, x[positions], within[positions])
 
 
 def _evidence_panels(rows: _Rows, most: int) -> list[Panel]:

@@ -12,6 +12,7 @@ from steelyard.model.metrics import METRICS
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, foreign
 from steelyard.report.page.data import Axis
+from steelyard.report.words import is_time
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,7 @@ def of_foreign(unit: str, *values: FloatArray) -> Quantity:
 
 
 def _metric_text(metric: str) -> str:
-    is_time = metric in METRICS and METRICS[metric].unit == "ns"
-    return f"{metric.replace('_', ' ')} time" if is_time else metric.replace("_", " ")
+    return metric.replace("_", " ") + (" time" if is_time(metric) else "")
 
 
 def _typical_size(values: tuple[FloatArray, ...]) -> float:

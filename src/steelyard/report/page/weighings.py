@@ -39,23 +39,27 @@ def weighing_part(
     verdicts = record.derived.verdicts if record.derived else []
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scales = judged.scales_of(verdicts, record.settings.margin, key)
-    row_builder = _RowBuilder(record, scales, room, len(metrics) > 1, _only_deciding(verdicts))
+    deciding = deciding_of(verdicts)
+    only = deciding[0] if len(deciding) == 1 else None
+    row_builder = _RowBuilder(record, scales, room, len(metrics) > 1, only)
     rows = [row_builder.row(verdict, look_back) for verdict, look_back in zip(verdicts, look_backs, strict=True)]
-    word, headline = _headline(record, verdicts, running=running)
+    word, headline = _headline(record, deciding, running=running)
     return Part(
         kind="weighing",
         title=_title(record),
         headline=headline,
         verdict=word,
-        lines=[line for line in _summary_lines(record, verdicts, running=running) if line != sentence(headline)],
-        caption=f"Verdicts at {figures.confidence(record.settings.alpha)} confidence; the bars are {scales.legend()}",
+        lines=[
+            line for line in _summary_lines(record, verdicts, deciding, running=running) if line != sentence(headline)
+        ],
+        caption=f"Verdicts {figures.at_confidence(record.settings.alpha)}; the bars are {scales.legend()}",
         columns=_columns(record, scales, several=len(metrics) > 1),
         rows=rows,
         whole=Detail(figures=_growth_figures(verdicts, record)),
         notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
         facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
-        below=_ranking_tables(record, verdicts),
+        below=_ranking_tables(record, deciding),
         defs=scales.symbols(),
     )
 
@@ -65,43 +69,37 @@ def _title(record: Weighing) -> str:
     return f"{', '.join(candidates) or 'candidate'} against {', '.join(baselines)}"
 
 
-def _headline(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> tuple[str, str]:
+def _headline(record: Weighing, deciding: Sequence[Verdict], *, running: bool) -> tuple[str, str]:
     """Return the verdict that colours the headline, and the headline."""
     if record.identical is not None:
         return "same", record.identical.message
     if record.new_suite is not None:
         return "", "Nothing is compared yet"  # a note says why
-    members = [verdict for verdict in verdicts if not verdict.control]
-    if not members:
-        reason = sentences.RUNNING if running else sentences.without_verdict(record.stop)
-        return "", f"{reason[:1].upper()}{reason[1:]}"
-    return judged.headline(deciding_of(members), sum(not one.control for one in record.benchmarks))
+    if not deciding:
+        return "", sentences.capitalised(sentences.RUNNING if running else sentences.without_verdict(record.stop))
+    return judged.headline(deciding, len(record.members))
 
 
-def _summary_lines(record: Weighing, verdicts: Sequence[Verdict], *, running: bool) -> list[Content]:
+def _summary_lines(
+    record: Weighing, verdicts: Sequence[Verdict], deciding: Sequence[Verdict], *, running: bool
+) -> list[Content]:
     lines: list[Content] = []
-    members = [verdict for verdict in verdicts if not verdict.control]
     # Without any verdict, nothing is shown of what was measured before a failure.
     has_results = bool(verdicts) or "failed" not in record.stop
     if has_results and (stopped := sentences.stopped(record.stop, running=running)):
         lines.append(sentence(stopped))
-    if (only := _only_deciding(verdicts)) is not None:
-        lines += [sentence(line) for line in _evidence_lines(only, record)]
-    elif undecided := [verdict for verdict in deciding_of(members) if verdict.verdict == "undecided"]:
+    if len(deciding) == 1:
+        lines += [sentence(line) for line in _evidence_lines(deciding[0], record)]
+    elif undecided := [verdict for verdict in deciding if verdict.verdict == "undecided"]:
         lines += [sentence(f"undecided: {line}") for line in budgets.budget_of_all(undecided, record)]
     lines += [sentence(line) for line in suite_mean.of_each_metric(record)]
-    lines += [f"{sentences.metric(name, record.settings)}." for name in dict.fromkeys(one.metric for one in members)]
+    metrics = dict.fromkeys(verdict.metric for verdict in verdicts if not verdict.control)
+    lines += [f"{sentences.metric(name, record.settings)}." for name in metrics]
     if built := sentences.built(record):
         lines.append(elements.name(built, elements.LONGER))
     if part_of := sentences.part(record):
         lines.append(sentence(f"part {part_of}"))
     return lines
-
-
-def _only_deciding(verdicts: Sequence[Verdict]) -> Verdict | None:
-    """Return the verdict that decides alone, whose evidence is summed up above the table; None if there are several."""
-    deciding = deciding_of([verdict for verdict in verdicts if not verdict.control])
-    return deciding[0] if len(deciding) == 1 else None
 
 
 def _evidence_lines(verdict: Verdict, record: Weighing) -> list[str]:
@@ -111,9 +109,9 @@ def _evidence_lines(verdict: Verdict, record: Weighing) -> list[str]:
     ]
 
 
-def _ranking_tables(record: Weighing, verdicts: Sequence[Verdict]) -> list[Markup]:
+def _ranking_tables(record: Weighing, deciding: Sequence[Verdict]) -> list[Markup]:
     """Return a table of several candidates from the fastest to the slowest, by benchmark; empty for one candidate."""
-    rankings_found = ranking.rankings(record, deciding_of(verdicts))
+    rankings_found = ranking.rankings(record, deciding)
     if not rankings_found:
         return []
     several = len(rankings_found) > 1

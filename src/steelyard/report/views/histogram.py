@@ -12,7 +12,7 @@ from steelyard.model.launches import FloatArray
 from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import BLOCKS
-from steelyard.report.views.series import Scale, Series, Side, heading
+from steelyard.report.views.series import Scale, Series, Side, below_headings
 from steelyard.stats.bins import Bins, bins, ticks
 from steelyard.stats.modes import modes
 
@@ -24,8 +24,7 @@ _STYLES = ("blue", "magenta")
 
 def show(sheet: Sheet, drawn: Sequence[Series]) -> None:
     """Print the histograms of these benchmarks."""
-    for place, series in enumerate(drawn):
-        heading(sheet, series, first=place == 0)
+    for series in below_headings(sheet, drawn):
         sides = [Side(side.label, side.values[np.isfinite(side.values)], side.noun) for side in series.sides]
         sides = [side for side in sides if len(side.values)]
         sheet.row("metric", f"{series.metric}, {_what_is_drawn(sides)}")

@@ -18,7 +18,7 @@ from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.views.pairs import MOST_ROWS
-from steelyard.report.views.series import Scale, Series, heading
+from steelyard.report.views.series import Scale, Series, below_headings
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class _Column:
 
 def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Series]) -> None:
     """Print the launches of these benchmarks, in the order in which they ran."""
-    for place, series in enumerate(drawn):
-        heading(sheet, series, first=place == 0)
+    for series in below_headings(sheet, drawn):
         launches, repeat = record.launches, record.settings.repeat
         if repeat > 1:
             sheet.row(
@@ -117,8 +116,7 @@ def _columns_that_fit(columns: Sequence[_Column], places: Sequence[int], width: 
 
 def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Series]) -> None:
     """Print the processes of an import, of which nothing but their samples is known."""
-    for place, series in enumerate(drawn):
-        heading(sheet, series, first=place == 0)
+    for series in below_headings(sheet, drawn):
         benchmark = record.benchmarks[series.index]
         values = np.split(series.sides[0].values, np.cumsum([len(process) for process in benchmark.values])[:-1])
         columns = _columns_that_fit(

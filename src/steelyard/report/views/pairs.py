@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from rich.text import Text
 
 from steelyard.model.launches import DISTURBED_FROM, FloatArray
@@ -15,7 +16,7 @@ from steelyard.report import figures
 from steelyard.report.bounds import show_left_out
 from steelyard.report.lockstep import pair_values
 from steelyard.report.sheet import Sheet
-from steelyard.report.views.series import Series, heading
+from steelyard.report.views.series import Series, below_headings
 from steelyard.stats.bins import fenced_range
 from steelyard.stats.changes import relative_changes
 
@@ -29,8 +30,7 @@ _ROLE_WORDS = {WARM_UP: "warm-up", DISTURBED: "disturbed, repeated", TRIED: "not
 
 def show(sheet: Sheet, record: Weighing, drawn: Sequence[Series]) -> None:
     """Print the pairs of these benchmarks, one line each."""
-    for place, series in enumerate(drawn):
-        heading(sheet, series, first=place == 0)
+    for series in below_headings(sheet, drawn):
         _print_pairs(sheet, record, series)
 
 
@@ -44,11 +44,11 @@ def _print_pairs(sheet: Sheet, record: Weighing, series: Series) -> None:
         [f"{record.launches.pair[first]}", _order(record, first), _change(float(change)), reason]
         for (first, _), change, reason in zip(shown, changes, reasons, strict=False)
     ]
-    _print_table(sheet, rows, changes[:MOST_ROWS], _is_used(record, shown))
+    _print_table(sheet, rows, changes[:MOST_ROWS], record.launches.in_role(USED)[shown[:, 0]])
     show_left_out(sheet, len(positions) - len(shown), noun="more pair", where="--csv FILE")
 
 
-def _print_table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, used: Sequence[bool]) -> None:
+def _print_table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArray, used: npt.NDArray[np.bool_]) -> None:
     titles = ["pair", "first", "change"]
     widths = [max(len(title), *(len(row[place]) for row in rows)) for place, title in enumerate(titles)]
     reason_columns = min(max((len(row[-1]) for row in rows), default=0), max(_REASON_COLUMNS, sheet.width // 3))
@@ -58,7 +58,7 @@ def _print_table(sheet: Sheet, rows: Sequence[Sequence[str]], changes: FloatArra
         del titles[1], widths[1]
     columns_taken = sum(widths) + 2 * len(widths)
     cells = min(_MOST_CELLS, sheet.width - columns_taken - (reason_columns + 2 if reason_columns else 0))
-    known_changes = changes[np.isfinite(changes) & np.array(used)]
+    known_changes = changes[np.isfinite(changes) & used]
     low, high = _span(known_changes if len(known_changes) else changes[np.isfinite(changes)])
     is_line_drawn = cells >= _FEWEST_CELLS
     left = f"{figures.change(low)}".ljust(cells // 2) if is_line_drawn else ""
@@ -99,14 +99,10 @@ def _cell(value: float, low: float, high: float, cells: int) -> int:
     return min(cells - 1, max(0, round((value - low) / (high - low) * (cells - 1))))
 
 
-def _pairs_in_time(record: Weighing, benchmark: int) -> np.ndarray[tuple[int, int], np.dtype[np.intp]]:
+def _pairs_in_time(record: Weighing, benchmark: int) -> npt.NDArray[np.intp]:
     """Return the positions of the launches of all complete pairs of any role, shape (pairs, 2), as they ran."""
     positions = np.concatenate([record.launches.complete_pairs(benchmark, role) for role in ROLES])
     return positions[np.argsort(record.launches.column("start_ns")[positions].min(axis=1), kind="stable")]
-
-
-def _is_used(record: Weighing, positions: np.ndarray[tuple[int, int], np.dtype[np.intp]]) -> list[bool]:
-    return [ROLES[record.launches.role[first]] == USED for first, _ in positions]
 
 
 def _order(record: Weighing, first: int) -> str:

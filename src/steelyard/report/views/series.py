@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,6 @@ from steelyard.model.sides import SIDES
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, sentences
 from steelyard.report.lockstep import pair_values
-from steelyard.report.named import benchmark_row
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
 
@@ -34,11 +33,7 @@ class Scale:
 
     def shown(self, value: float) -> str:
         """Write a value with its unit."""
-        if self.name:
-            return f"{figures.quantity(value, '')} {self.name}"
-        if self.kind == "count":
-            return figures.quantity(value, "")
-        return figures.duration(value) if self.kind == "ns" else figures.size(value)
+        return f"{figures.amount(value, 'count')} {self.name}" if self.name else figures.amount(value, self.kind)
 
     def unit_for(self, value: float) -> tuple[str, float]:
         """Return (name, size) of one unit for several values up to `value`."""
@@ -93,10 +88,16 @@ def series_to_draw(
     return series
 
 
-def heading(sheet: Sheet, series: Series, *, first: bool) -> None:
-    """Print which benchmark comes next, and its verdict if it has one."""
-    if not first:
-        sheet.blank()
+def below_headings(sheet: Sheet, drawn: Sequence[Series]) -> Iterator[Series]:
+    """Yield each series after printing which benchmark it is of, and its verdict if it has one."""
+    for place, series in enumerate(drawn):
+        if place:
+            sheet.blank()
+        _print_heading(sheet, series)
+        yield series
+
+
+def _print_heading(sheet: Sheet, series: Series) -> None:
     verdict, unjudged = Text(), None
     if isinstance(series.derived, Verdict):
         measured = min(int(np.isfinite(side.values).sum()) for side in series.sides)
@@ -104,8 +105,8 @@ def heading(sheet: Sheet, series: Series, *, first: bool) -> None:
         verdict.append(series.derived.verdict, STYLES[series.derived.verdict])
         if series.derived.change is not None:
             verdict.append(f" {sentences.estimate(series.derived)}")
-    benchmark_row(
-        sheet, series.benchmark, *([verdict] if verdict.plain else []), *([Text(unjudged)] if unjudged else [])
+    sheet.title(
+        "benchmark", series.benchmark, *([verdict] if verdict.plain else []), *([Text(unjudged)] if unjudged else [])
     )
 
 

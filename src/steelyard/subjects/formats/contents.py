@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from steelyard.model.kept import Finding
+    from steelyard.model.findings import Finding
 
 _Item = TypeVar("_Item")
 _LONGEST_FACT = 300

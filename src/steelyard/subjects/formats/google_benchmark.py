@@ -6,8 +6,8 @@ from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
+from steelyard.model.findings import Finding
 from steelyard.model.foreign import CORES
-from steelyard.model.kept import Finding
 from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, grouped, text
 from steelyard.subjects.responses import shown
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.model.errors import LaunchError
-from steelyard.model.kept import Finding
+from steelyard.model.findings import Finding
 from steelyard.report.figures import count
 from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts
 from steelyard.subjects.responses import shown

@@ -1,17 +1,12 @@
-"""What records of all kinds have in common: their format, verdicts by name, and findings."""
+"""Findings, the codes of those that are looked for, and the names of verdicts: records of all kinds have them."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from steelyard.model.structs import Kept
 
-FORMAT: Final = "steelyard"
-VERSION: Final = 2
-# The name of a record in the store, without its ending, or its time alone.
-KEPT_NAME: Final = re.compile(r"\d{8}T\d{6}(?:\.\d{6}(?:-[a-z]+-\d+)?)?")
 # The constants below are codes of findings. Both sides are one program.
 IDENTICAL: Final = "identical"
 # The baseline has none of the candidate's benchmarks yet, so nothing was compared.
