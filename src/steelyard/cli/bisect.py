@@ -17,9 +17,7 @@ from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOn
 from steelyard.cli.outputs import as_json, check_apart, check_writable, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
-from steelyard.cli.several import absolute, announce_commands
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
-from steelyard.design.folders import enter_folder
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds
 
@@ -120,6 +118,7 @@ def bisect(options: BisectOptions, world: World) -> int:
     commits, 130 interrupted.
     """
     from steelyard.cli.screen import watching
+    from steelyard.cli.several import absolute
     from steelyard.design.bisection.search import SearchListener
     from steelyard.design.bisection.session import bisect
     from steelyard.report.bisection import show_bisection
@@ -173,6 +172,9 @@ def _request(options: BisectOptions, meanwhile: ExitStack, world: World) -> Sear
     build = Revisions(build=options.build, build_timeout=options.build_timeout, given=options.given)
     asked, written = replace(options, revisions=build), (options.json, options.launch.output)
     if options.command is None:
+        from steelyard.cli.several import announce_commands
+        from steelyard.design.folders import enter_folder
+
         project = project_instead_of_command("bisect", "bisect --good REV './program'")
         check_apart(written, [project.folder / project.file.name, *filter(None, [options.launch.stdin])])
         request, targets = search_for_target(project, options.target or [], ends, asked, world)
