@@ -161,7 +161,7 @@ class Go(Harness):
         if not results:
             raise LaunchError(
                 f"gave no result of {shown(work.name)}: did it skip itself (b.Skip), hide its "
-                'time (b.ReportMetric(0, "ns/op")), or end its process?'
+                'time (b.ReportMetric(0, "ns/op")), panic, or end its process?'
             )
         # It was selected by its whole name, so what follows that is the number of processors, which Go adds.
         own_name = re.compile(re.escape(work.name) + _PROCS)
