@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from steelyard.harness.worker import Sample
 
 # Repeats the package's version, as the harness imports nothing from above itself; a test holds both equal.
-_SKIPPED = ', "skipped": true'
 _HARNESS = "steelyard.harness 0.1.0"
+_SKIPPED = ', "skipped": true'
 
 
 class Response:

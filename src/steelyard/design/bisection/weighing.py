@@ -54,10 +54,8 @@ class SearchRequest:
     @property
     def build(self) -> str | None:
         """The shell commands that build a commit; None if nothing is built."""
-        return (
-            "\n".join(filter(None, [self.recipe.written, *map(self.recipe.written_for, self.recipe.targets or ())]))
-            or None
-        )
+        of_targets = map(self.recipe.written_for, self.recipe.targets or ())
+        return "\n".join(filter(None, [self.recipe.written, *of_targets])) or None
 
 
 @dataclass(frozen=True)
