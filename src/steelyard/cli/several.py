@@ -44,6 +44,7 @@ from steelyard.report import markdown as as_markdown
 from steelyard.report import several
 from steelyard.report.markup import code, document, escape
 from steelyard.report.plain import one_line
+from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from steelyard.cli.compare_options import CompareOptions
@@ -74,7 +75,10 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
     if isinstance(outcome, SteelyardError):
         raise outcome
     _say_unused(project, [outcome], options)
-    return report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    if status != INTERRUPTED:
+        _show_next_search(project, [outcome], options, world, beside_data=is_printed(*options.files.paths()))
+    return status
 
 
 @dataclass
@@ -129,6 +133,8 @@ class _ProjectWeighing:
             if self.written:
                 say(f"written: {', '.join(map(str, self.written))}")
             _say_unused(self.project, self.outcomes, self.options)
+        if not interrupted:
+            _show_next_search(self.project, self.outcomes, self.options, self.world, beside_data=self._beside_data)
         return INTERRUPTED if interrupted else self._status()
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
@@ -233,6 +239,16 @@ def _part_page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardEr
 def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareOptions) -> None:
     for sentence in unused_notes(project, options.target or [], options, [outcome.record for outcome in outcomes]):
         say(sentence)
+
+
+def _show_next_search(
+    project: Project, outcomes: Sequence[Outcome], options: CompareOptions, world: World, *, beside_data: bool
+) -> None:
+    from steelyard.api.next_search import next_search
+
+    search = next_search(project, [outcome.record for outcome in outcomes], options, world.environment)
+    if search is not None:
+        Sheet(output(world.environment, beside_data=beside_data)).command("find it", search)
 
 
 def announce_commands(project: Project, targets: Mapping[int, Target], *, is_built_so: bool) -> None:

@@ -1,0 +1,89 @@
+"""Where a project's target became slower by one of several commits, the weighing ends with how to find that commit."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.histories import BUILD, History
+from tests.tool import Done
+from tests.world import ScriptedWorld
+
+pytestmark = pytest.mark.real
+
+FILE = f"""
+[build]
+command = "{BUILD}"
+
+[[target]]
+name = "a program"
+command = "./prog"
+
+[compare]
+pairs = 40
+max-time = "3s"
+"""
+OTHER = """
+[[target]]
+name = "other"
+command = "./prog other"
+timeout = "30s"
+"""
+
+
+@pytest.fixture
+def history(scripted: ScriptedWorld) -> History:
+    """A project of one target, 3 % slower from commit 3 on."""
+    made = History(scripted, [10.3 if number >= 3 else 10.0 for number in range(6)])
+    scripted.folder.joinpath("steelyard.toml").write_text(FILE)
+    return made
+
+
+def search_after(done: Done) -> list[str]:
+    """Return the words of the command that a weighing ends with; none if it does not."""
+    text = done.text.replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if "steelyard bisect" in line]
+    assert len(lines) <= 1, done
+    return shlex.split(lines[0])[2:] if lines and lines[0].startswith("find it ") else []
+
+
+def test_what_it_says_finds_the_commit(scripted: ScriptedWorld, history: History) -> None:
+    done = scripted("compare", "--base", "c0", "--candidate", "main")
+    assert done.status == 1, done
+    assert search_after(done) == ["steelyard", "bisect", "--good", history.short(0), "--bad", history.short(5)]
+    found = scripted(*search_after(done)[1:])
+    assert found.status == 1, found
+    assert f"slower     {history.names[3]}\n" in found.text
+
+
+def test_it_follows_one_of_several_targets_as_it_was_judged(scripted: ScriptedWorld, history: History) -> None:
+    scripted.folder.joinpath("steelyard.toml").write_text(FILE + OTHER)
+    done = scripted("compare", "--base", "c0", "--candidate", "c4", "--metric", "wall", "--margin", "2%")
+    assert done.text.count("in 2 weighings") == 1, done
+    words = search_after(done)
+    (name,) = {"a program", "other"}.intersection(words)
+    ends = ["--good", history.short(0), "--bad", history.short(4)]
+    assert words == ["steelyard", "bisect", *ends, "--target", name, "--metric", "wall", "--margin", "2%"]
+    found = scripted(*words[1:])
+    assert (found.status, f"slower     {history.names[3]}\n" in found.text) == (1, True), found
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("--base", "c2", "--candidate", "c3"), 1),
+        (("--base", "c3", "--candidate", "c5"), 0),
+        (("--base", "c5", "--candidate", "c0"), 0),
+        (("--base", "c0", "--candidate", "c5", "--build", BUILD), 1),
+        (("--base", "c0"), 1),
+    ],
+    ids=["one commit", "nothing slower", "the other way round", "built otherwise", "no commit"],
+)
+@pytest.mark.usefixtures("history")
+def test_otherwise_there_is_nothing_to_find(scripted: ScriptedWorld, words: tuple[str, ...], status: int) -> None:
+    for name in ("prog", "number.h"):  # as slow in the work tree, which is no commit
+        scripted.folder.joinpath(name).write_text("5")
+    scripted.folder.joinpath("prog").chmod(0o755)
+    done = scripted("compare", *words)
+    assert (done.status, search_after(done)) == (status, []), done
