@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 
-NOTE, INTERPRETER = 4, 3
+LOADED, NOTE, INTERPRETER = 1, 4, 3
 # By width: the header of a file, and that of a segment.
 _HEADS = {64: ("16s2HI3QI6H", "2I6Q"), 32: ("16s2HI3II6H", "8I")}
 
 
-def made(*segments: tuple[int, bytes], bits: int = 64, order: str = "<", machine: int = 62, at: int = 0) -> bytes:
+def made(
+    *segments: tuple[int, bytes], bits: int = 64, order: str = "<", machine: int = 62, at: int = 0, rights: int = 3
+) -> bytes:
     """Return a program with segments (kind, content), one after the other, or all `at` a place in the file."""
     head, one = (order + form for form in _HEADS[bits])
     begin, size = struct.calcsize(head), struct.calcsize(one)
@@ -18,7 +20,7 @@ def made(*segments: tuple[int, bytes], bits: int = 64, order: str = "<", machine
     place, contents = begin + size * len(segments), b""
     for kind, content in segments:
         where, length = at or place + len(contents), len(content)
-        flags = (3, where, 0, 0, length, length, 1) if bits == 64 else (where, 0, 0, length, length, 3, 1)
-        data += struct.pack(one, kind, *flags)
+        wide, narrow = (rights, where, 0, 0, length, length, 1), (where, 0, 0, length, length, rights, 1)
+        data += struct.pack(one, kind, *(wide if bits == 64 else narrow))
         contents += content
     return data + contents

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from steelyard.measure.elf import Elf, names_library_folders, read_elf
+from steelyard.measure.elf import Elf, code_of, names_library_folders, read_elf
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
-from tests.elf_heads import INTERPRETER, NOTE, made
+from tests.elf_heads import INTERPRETER, LOADED, NOTE, made
 
 _DYNAMIC, _NEEDED, _RUNPATH = 2, 1, 29
 every_kind = pytest.mark.parametrize(("bits", "order"), [(64, "<"), (64, ">"), (32, "<"), (32, ">")])
@@ -39,6 +39,14 @@ def test_folders_of_libraries_are_found(bits: int, order: str) -> None:
     assert names_library_folders(dynamic(_NEEDED, _RUNPATH))
     assert not names_library_folders(dynamic(_NEEDED, _NEEDED))
     assert not names_library_folders(dynamic(_RUNPATH).replace(b"ELF", b"FLE"))
+
+
+@every_kind
+def test_what_is_executed_is_told_from_the_rest(bits: int, order: str) -> None:
+    segments = (NOTE, b"note"), (LOADED, b"code"), (INTERPRETER, b"loader"), (LOADED, b"more")
+    assert code_of(made(*segments, bits=bits, order=order)) == b"codemore"
+    assert code_of(made(*segments, bits=bits, order=order, rights=6)) == b""
+    assert code_of(b"words" * 99) == b""
 
 
 def test_what_is_no_program_says_nothing(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from steelyard.design.findings import (
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
 from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
 from steelyard.design.layouts import equal_layouts_findings, with_digest
+from steelyard.design.libraries import with_libraries
 from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
@@ -210,7 +211,7 @@ def set_up(settings: Settings, subjects: Sequence[Subject], session: Session) ->
 
 def _header(request: Request, session: Session) -> Weighing | Run:
     """Return the record when nothing is known yet but what was asked for."""
-    subjects = _with_new_digests(request)
+    subjects = [with_libraries(one, request.settings) for one in _with_new_digests(request)]
     findings = [
         *known_findings(request, subjects),
         *chosen_processor_finding(request.settings),

@@ -1,4 +1,4 @@
-"""Read from the header of a program's file how it is started, and for which machine it is built."""
+"""Read from a program's file how it is started, for which machine it is built, and what it executes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _MAGIC, _HEADER_BYTES = b"\x7fELF", 64
 _HEAD_BYTES = 1 << 16
-_DYNAMIC, _INTERPRETER = 2, 3
+_LOADED, _DYNAMIC, _INTERPRETER = 1, 2, 3
+_EXECUTED = 1
 _LIBRARY_FOLDERS = (15, 29)
 _MOST_SCRIPTS = 4
 _LONGEST_LINE, _LONGEST_PATH = 256, 4096
@@ -33,9 +35,9 @@ def read_elf(path: Path) -> Elf | None:
             head = file.read(_HEAD_BYTES)
             if not _is_elf(head):
                 return None
-            loader = next((extent for kind, *extent in _segments(head) if kind == _INTERPRETER), None)
+            loader = next((one for one in _segments(head) if one.kind == _INTERPRETER), None)
             # Outside the head where patchelf has written a new one: it appends that to the file.
-            name = b"" if loader is None else os.pread(file.fileno(), min(loader[1], _LONGEST_PATH), loader[0])
+            name = b"" if loader is None else os.pread(file.fileno(), min(loader.length, _LONGEST_PATH), loader.start)
     except (OSError, OverflowError):
         return None
     interpreter = None if loader is None else name.rstrip(b"\0").decode(errors="surrogateescape")
@@ -69,11 +71,31 @@ def names_library_folders(data: bytes) -> bool:
     word = 8 if _is_wide(data) else 4
     tags = (
         _number(data, place, word)
-        for kind, start, length in _segments(data)
-        if kind == _DYNAMIC
-        for place in range(start, min(start + length, len(data)), 2 * word)  # a broken file may state any length
+        for one in _segments(data)
+        if one.kind == _DYNAMIC
+        # A broken file may state any length.
+        for place in range(one.start, min(one.start + one.length, len(data)), 2 * word)
     )
     return any(tag in _LIBRARY_FOLDERS for tag in tags)
+
+
+def code_of(data: bytes) -> bytes:
+    """Return what a program or library, whose file is `data`, executes; nothing if it is no ELF file.
+
+    Names, debug information and a linker's hash, which tell where it was built, are not part of that.
+    """
+    if not _is_elf(data):
+        return b""
+    parts = (one for one in _segments(data) if one.kind == _LOADED and one.flags & _EXECUTED)
+    return b"".join(data[one.start : one.start + one.length] for one in parts)
+
+
+class _Segment(NamedTuple):
+    kind: int
+    flags: int
+    start: int
+    """Where it is in the file."""
+    length: int
 
 
 def _is_elf(data: bytes) -> bool:
@@ -84,15 +106,19 @@ def _is_wide(data: bytes) -> bool:
     return data[4] == 2
 
 
-def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield (kind, start in the file, length) of each segment."""
+def _segments(data: bytes) -> Iterator[_Segment]:
     if _is_wide(data):
-        table, size, count, start, length, word = _number(data, 32, 8), 54, 56, 8, 32, 8
+        table, size, count, flags, start, length, word = _number(data, 32, 8), 54, 56, 4, 8, 32, 8
     else:
-        table, size, count, start, length, word = _number(data, 28, 4), 42, 44, 4, 16, 4
+        table, size, count, flags, start, length, word = _number(data, 28, 4), 42, 44, 24, 4, 16, 4
     step = _number(data, size, 2)
     for entry in range(table, table + step * _number(data, count, 2), step or 1):
-        yield _number(data, entry, 4), _number(data, entry + start, word), _number(data, entry + length, word)
+        yield _Segment(
+            _number(data, entry, 4),
+            _number(data, entry + flags, 4),
+            _number(data, entry + start, word),
+            _number(data, entry + length, word),
+        )
 
 
 def _number(data: bytes, offset: int, size: int) -> int:

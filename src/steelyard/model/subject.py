@@ -27,6 +27,12 @@ class RevisionFacts(Record):
     layout: int | None = Field(
         default=None, description="number of the build variant, from 1; null where there are none, or several"
     )
+    libraries: str | None = Field(
+        default=None,
+        exclude_if=is_empty,
+        description="SHA-256 of the code of the compiled libraries in its folder, which a suite may load; left out if "
+        "there are none, where no suite was weighed, and in records of earlier versions",
+    )
     accepted: list[Accepted] = Field(
         default_factory=list,
         exclude_if=is_empty,

@@ -64,6 +64,20 @@ def test_it_is_not_said_of_one_file_of_scripts_of_one_benchmark_or_of_counts(oth
     assert not any(said(other))
 
 
+def test_so_may_what_changed_in_a_suite_of_scripts_between_two_builds_of_what_they_load() -> None:
+    def of(*libraries: str | None) -> Weighing:
+        loading = in_revisions(record(harness="pyperf"))
+        for place, (one, digest) in enumerate(zip(loading.subjects, libraries, strict=True)):
+            assert one.revision is not None
+            revision = one.revision.model_copy(update={"libraries": digest})
+            loading.subjects[place] = one.model_copy(update={"revision": revision})
+        return loading
+
+    assert said(of("a", "b")) == [True, False]
+    assert not any(said(of("a", "a")))
+    assert not any(said(of(None, "b")))
+
+
 @pytest.mark.parametrize("harness", ["divan", None])
 def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(harness: str | None) -> None:
     copies = in_revisions(record(("a", "a"), harness=harness))

@@ -25,12 +25,9 @@ def one_build_finding(record: Weighing, benchmark: int, metric: str, verdict: Ve
     Whoever weighs one command knows what was changed in it. In a suite, most benchmarks are of code that nobody
     touched.
     """
-    sides, settings = record.benchmarks[benchmark], record.settings
-    digests = [record.subjects[place].digest for place in (sides.baseline, sides.candidate)]
-    are_builds = settings.harness in _LINKED_HARNESSES and None not in digests and digests[0] != digests[1]
-    if verdict not in CHANGED or not are_builds or settings.layouts or METRICS[metric].unit != "ns":
+    if verdict not in CHANGED or record.settings.layouts or METRICS[metric].unit != "ns":
         return []
-    if not _is_suite(record):
+    if not _have_other_code(record, benchmark) or not _is_suite(record):
         return []
     return [
         Finding(
@@ -73,6 +70,16 @@ def equal_programs_finding(record: Weighing, benchmark: int, metric: str, verdic
             remedy="--metric instructions tells whether they do the same work" if can_count else None,
         )
     ]
+
+
+def _have_other_code(record: Weighing, benchmark: int) -> bool:
+    """Return whether compilers made other code for each side: of the program, or of what an interpreter loads."""
+    sides = record.benchmarks[benchmark]
+    subjects = [record.subjects[place] for place in (sides.baseline, sides.candidate)]
+    kinds = [[one.revision.libraries for one in subjects if one.revision is not None]]
+    if record.settings.harness in _LINKED_HARNESSES:
+        kinds.append([one.digest for one in subjects])
+    return any(None not in digests and len(set(digests)) > 1 for digests in kinds)
 
 
 def _is_suite(record: Weighing) -> bool:
