@@ -384,6 +384,13 @@ def test_several_weighings_share_alpha_and_the_time_and_are_summed_up(world: Pro
     assert world("compare", "--target", "parse", "--strict").status == 4
 
 
+def test_what_holds_for_several_weighings_is_told_once(world: ProjectWorld) -> None:
+    world.says(SEVERAL)
+    done = world("compare", "--metric", "user", "--markdown", "out.md")
+    for text in (" ".join(done.text.split()), (world.folder / "out.md").read_text()):
+        assert (text.count("note above holds here, too"), text.count("--metric cpu")) == (1, 1), text
+
+
 def test_a_file_that_cannot_be_written_keeps_the_others(world: ProjectWorld) -> None:
     world.says(SEVERAL)
     done = world("compare", "--json", "out.json", "--markdown", "/dev/full", "--html", "out.html")

@@ -169,6 +169,9 @@ def test_who_changed_nothing_is_told_of_the_last_commit(scripted: ScriptedWorld,
     repo.commit("more", other="")
     assert hint in scripted("compare", "--base", "HEAD", *BUILT, "./program").text
     assert hint not in scripted("compare", "--base", "HEAD", "--candidate", "main", *BUILT, "./program").text
+    repo.git("commit", "--quiet", "--allow-empty", "--message", "nothing")
+    weighed_already = scripted("compare", "--base", "HEAD~1", *BUILT, "./program").text
+    assert ("identical: HEAD~1" in weighed_already, hint in weighed_already) == (True, False)
 
 
 @pytest.mark.usefixtures("repo")

@@ -10,7 +10,9 @@ from steelyard.report.notes import Note
 from steelyard.report.sheet import Sheet
 from tests.report.records import SLOWER, SUMMARY, on_screen, run, verdict, weighing
 
-ONE, TWO = (Finding(code=name, message=f"what {name} says", remedy=f"do {name}") for name in ("one", "two"))
+ONE, TWO, THREE = (
+    Finding(code=name, message=f"what {name} says", remedy=f"do {name}") for name in ("one", "two", "three")
+)
 
 
 def of_two_benchmarks(*findings: list[Finding], metric: str = "active") -> list[Note]:
@@ -105,6 +107,19 @@ def test_each_format_shows_the_same_notes_in_the_same_order() -> None:
         places = [text.index(said) for said in (ONE.message, "do one", TWO.message, "do two")]
         assert places == sorted(places)
         assert text.count(ONE.message) == text.count(TWO.message) == 1
+
+
+def test_below_another_weighing_what_that_has_told_is_counted() -> None:
+    told = notes.Told()
+    first, second, third = (weighing(findings=findings) for findings in ((ONE, TWO), (TWO,), (ONE, TWO)))
+    one, two = Note(ONE.message, ONE.remedy), Note(TWO.message, TWO.remedy)
+    assert notes.of_weighing(first, [SLOWER], told=told) == [one, two]
+    assert notes.of_weighing(second, [SLOWER], told=told) == [Note("1 note above holds here, too")]
+    assert notes.of_unmeasured(third, TWO, told) == [Note("1 note above holds here, too")]
+    assert notes.of_weighing(third, [verdict(findings=[THREE])], told=told) == [
+        Note(THREE.message, THREE.remedy),
+        Note("2 notes above hold here, too"),
+    ]
 
 
 def test_many_names_are_cut_short_and_a_hostile_one_is_made_safe() -> None:

@@ -222,14 +222,17 @@ def findings_of(
         baseline, candidate = (build.revision.label for build in first_builds)
         same = same_files(first_builds, subjects)
         # Who has changed nothing yet would otherwise see the tool do nothing.
-        parent = _parent(repository) if same and first_builds[-1].revision.name == WORK_TREE else None
+        is_unchanged = same and first_builds[-1].revision.name == WORK_TREE
+        parent = _parent(repository, first_builds[0].revision.commit) if is_unchanged else None
         same = same or "build the same program, byte for byte but for the build's paths"
         return [identical_finding(baseline, candidate, same, parent=parent), *_checkout_findings(sides)]
     return _findings_of_sides(repository, sides, subjects, settings, world)
 
 
-def _parent(repository: Repository) -> str | None:
-    return "HEAD~1" if repository.git.answer("rev-parse", "--quiet", "--verify", "HEAD~1^{commit}") else None
+def _parent(repository: Repository, baseline: str | None) -> str | None:
+    """Return the name of the commit before the last one; None if there is none, or if it is the baseline already."""
+    parent = repository.git.answer("rev-parse", "--quiet", "--verify", "HEAD~1^{commit}")
+    return "HEAD~1" if parent and parent != baseline else None
 
 
 def findings_of_one(

@@ -28,6 +28,8 @@ from steelyard.report.sheet import Sheet
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from steelyard.report.notes import Told
+
 
 def report_outcome(
     outcome: Outcome,
@@ -92,11 +94,13 @@ def show_outcome(
     functions: int = SHOWN_FUNCTIONS,
     beside_data: bool = False,
     draw: Callable[[Console], None] | None = None,
+    told: Told | None = None,
 ) -> None:
     """Write the files and print the verdict, with up to `functions` functions of what was counted.
 
-    The verdict goes to stderr if stdout has data (`beside_data`). `draw` prints in place of the report. A failed
-    measurement writes a record, with the raw launches if there are any, and raises its error.
+    The verdict goes to stderr if stdout has data (`beside_data`). `draw` prints in place of the report. `told` has the
+    notes of other weighings above it. A failed measurement writes a record, with the raw launches if there are any, and
+    raises its error.
     """
     if outcome.kept is not None:
         signals.set_kept_record(typed(outcome.kept))
@@ -110,7 +114,7 @@ def show_outcome(
                     write(path, data)
     if has_results := _has_results(outcome):
         console = output(world.environment, beside_data=beside_data or _prints_data(files))
-        (draw or partial(_print_report, outcome=outcome, functions=functions))(console)
+        (draw or partial(_print_report, outcome=outcome, functions=functions, told=told))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
     if outcome.unkept is not None:
@@ -120,11 +124,11 @@ def show_outcome(
         raise MeasurementError("nothing was measured")
 
 
-def _print_report(console: Console, outcome: Outcome, functions: int) -> None:
+def _print_report(console: Console, outcome: Outcome, functions: int, told: Told | None) -> None:
     record, running = outcome.record, outcome.is_running
     derived = record.derived or Derived()
     if isinstance(record, Weighing):
-        terminal.weighing(console, record, derived.verdicts, functions=functions, running=running)
+        terminal.weighing(console, record, derived.verdicts, functions=functions, running=running, told=told)
     else:
         terminal.run(console, record, derived.summaries, functions=functions, running=running)
 

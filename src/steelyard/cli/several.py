@@ -43,6 +43,7 @@ from steelyard.model.records import Weighing
 from steelyard.report import markdown as as_markdown
 from steelyard.report import several
 from steelyard.report.markup import code, document, escape
+from steelyard.report.notes import Told
 from steelyard.report.plain import one_line
 from steelyard.report.sheet import Sheet
 
@@ -98,6 +99,10 @@ class _ProjectWeighing:
     unchosen: list[Part] = field(default_factory=list)
     """Parts with none of the benchmarks asked for."""
     pages: list[str] = field(default_factory=list)
+    told: Told = field(default_factory=Told)
+    """The notes that were printed."""
+    told_on_pages: Told = field(default_factory=Told)
+    """The notes that `pages` have."""
     written: list[Path] = field(default_factory=list)
     """Written files that the user has not named: each has a target's name inserted."""
 
@@ -148,7 +153,12 @@ class _ProjectWeighing:
         if isinstance(outcome, Outcome):
             try:
                 show_outcome(
-                    outcome, files, self.world, functions=self.options.functions, beside_data=self._beside_data
+                    outcome,
+                    files,
+                    self.world,
+                    functions=self.options.functions,
+                    beside_data=self._beside_data,
+                    told=self.told,
                 )
             except SteelyardError as failure:
                 error = failure
@@ -163,7 +173,7 @@ class _ProjectWeighing:
             self.errors.append(error)
         verdicts = derived.deciding() if derived else []
         self.results.append(several.Result(part.name, verdicts, _benchmark_count(outcome), failed=error is not None))
-        self.pages.append(_part_page(part, outcome, error, functions=self.options.functions))
+        self.pages.append(_part_page(part, outcome, error, functions=self.options.functions, told=self.told_on_pages))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome, files))
 
     def _note_files(self, part: Part, outcome: Outcome) -> None:
@@ -227,10 +237,13 @@ def _benchmark_count(outcome: Outcome | SteelyardError) -> int:
     return len(outcome.record.members) if isinstance(outcome, Outcome) else 0
 
 
-def _part_page(part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int) -> str:
+def _part_page(
+    part: Part, outcome: Outcome | SteelyardError, error: SteelyardError | None, *, functions: int, told: Told
+) -> str:
     lines = [document([f"### {code(part.name)}"])]
     if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and outcome.record.derived is not None:
-        lines.append(as_markdown.weighing(outcome.record, outcome.record.derived.verdicts, functions=functions))
+        verdicts = outcome.record.derived.verdicts
+        lines.append(as_markdown.weighing(outcome.record, verdicts, functions=functions, told=told))
     if error is not None:
         lines.append(document([f"**failed**: {escape(str(error))}"]))
     return "\n".join(lines)

@@ -27,19 +27,31 @@ if TYPE_CHECKING:
     from steelyard.model.records import Run, Weighing
 
 
-def weighing(record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False) -> str:
+def weighing(
+    record: Weighing,
+    verdicts: list[Verdict],
+    *,
+    functions: int = 10,
+    running: bool = False,
+    told: notes.Told | None = None,
+) -> str:
     """Write a weighing: the verdict in bold, a table of all verdicts, what is undecided, and the notes.
 
-    For counted benchmarks, list up to `functions` functions that a change comes from.
+    For counted benchmarks, list up to `functions` functions that a change comes from. `told` has the notes of other
+    weighings above it.
     """
-    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
+    unmeasured = record.identical or record.new_suite
+    notes_at_verdict, notes_below = notes.split_by_place(
+        notes.of_unmeasured(record, unmeasured, told)
+        if unmeasured is not None
+        else notes.of_weighing(record, verdicts, told=told)
+    )
     lines = [_heading(record, verdicts, running=running), "", *_list_lines(notes.markdown(notes_at_verdict))]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
     sides = f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}"
     lines += [f"{sides}{_built_text(record)}{_part_text(record)}", ""]
-    if (unmeasured := record.identical or record.new_suite) is not None:
-        others = [finding for finding in record.findings if finding != unmeasured]
-        return document([*lines, *_list_lines(notes.markdown(notes.of_findings(others))), _origin(record)])
+    if unmeasured is not None:
+        return document([*lines, *_list_lines(notes.markdown(notes_below)), _origin(record)])
     if verdicts:
         lines += [*table(_titles(record), map(_row, verdicts)), ""]
     deciding = deciding_of(verdicts)

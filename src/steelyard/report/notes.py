@@ -46,17 +46,41 @@ class Note:
     """Whether it stands right at the verdict, which may not be about what was asked for."""
 
 
+class Told:
+    """The notes of weighings that are reported one below the other: what holds for several is told in full once."""
+
+    def __init__(self) -> None:
+        self._seen = set[Note]()
+
+    def is_new(self, note: Note) -> bool:
+        """Return whether a note has not been told yet; from now on it has."""
+        is_new = note not in self._seen
+        self._seen.add(note)
+        return is_new
+
+    def anew(self, notes: Sequence[Note]) -> list[Note]:
+        """Return those that have not been told yet, and a last one that counts the others."""
+        new = [*filter(self.is_new, notes)]
+        known = len(notes) - len(new)
+        if not known:
+            return new
+        return [*new, Note(f"{figures.count(known, 'note')} above {'holds' if known == 1 else 'hold'} here, too")]
+
+
 # --- which
 
 
-def of_weighing(record: Weighing, verdicts: Sequence[Verdict], *, beside_others: bool = False) -> list[Note]:
+def of_weighing(
+    record: Weighing, verdicts: Sequence[Verdict], *, beside_others: bool = False, told: Told | None = None
+) -> list[Note]:
     """Return the notes of a weighing; its control speaks through the verdicts that it withholds.
 
     Each note names its benchmarks if there are several, or if notes of other weighings stand beside it
-    (`beside_others`).
+    (`beside_others`). Where others were `told` above, none is told again.
     """
     findings = _with_cautions([verdict for verdict in verdicts if not verdict.control], record.findings)
-    return _merged(record.findings, findings, several=beside_others or len(record.benchmarks) > 1)
+    notes = _merged(record.findings, findings, several=beside_others or len(record.benchmarks) > 1)
+    return notes if told is None else told.anew(notes)
 
 
 def of_references(verdicts: Sequence[Verdict]) -> list[Note]:
@@ -69,6 +93,12 @@ def split_by_place(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
     """Split notes into those right at the verdict, and those below everything that it rests on."""
     all_notes = list(notes)
     return [note for note in all_notes if note.at_verdict], [note for note in all_notes if not note.at_verdict]
+
+
+def of_unmeasured(record: Weighing, reason: Finding, told: Told | None = None) -> list[Note]:
+    """Return the notes of a weighing in which nothing had to be measured, beside the `reason`; `told` as for others."""
+    notes = of_findings(finding for finding in record.findings if finding != reason)
+    return notes if told is None else told.anew(notes)
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:

@@ -37,30 +37,37 @@ _STRIP_COLUMNS = 60
 
 
 def weighing(
-    console: Console, record: Weighing, verdicts: list[Verdict], *, functions: int = 10, running: bool = False
+    console: Console,
+    record: Weighing,
+    verdicts: list[Verdict],
+    *,
+    functions: int = 10,
+    running: bool = False,
+    told: notes.Told | None = None,
 ) -> None:
     """Print a weighing: a single benchmark in full, several as a table.
 
-    For counted benchmarks, show up to `functions` functions that account for the change.
+    For counted benchmarks, show up to `functions` functions that account for the change. `told` has the notes of other
+    weighings above it.
     """
     sheet = Sheet(console)
     _print_stopped(sheet, record, running=running)
     if record.identical is not None:
-        _print_unmeasured(sheet, record, record.identical, "same", STYLES["same"])
+        _print_unmeasured(sheet, record, record.identical, "same", STYLES["same"], told)
         return
     if record.new_suite is not None:
-        _print_unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow")
+        _print_unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow", told)
         return
     if not verdicts:
         sheet.row("no result", budgets.NO_PAIR, style="bold yellow")
-        notes.show(sheet, notes.of_weighing(record, verdicts))
+        notes.show(sheet, notes.of_weighing(record, verdicts, told=told))
     elif len(record.benchmarks) > 1:
         from steelyard.report import many
 
         _print_names(sheet, record)
-        many.show(sheet, record, verdicts)
+        many.show(sheet, record, verdicts, told)
     else:
-        _print_single(sheet, record, verdicts)
+        _print_single(sheet, record, verdicts, told)
     _print_counts(sheet, record, verdicts, functions)
     heap.show(sheet, record)
     if len(record.launches) and not record.parts:  # each part had its own plan
@@ -122,12 +129,15 @@ def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> No
         sheet.blank()
 
 
-def _print_unmeasured(sheet: Sheet, record: Weighing, reason: Finding, word: str, style: str) -> None:
+def _print_unmeasured(
+    sheet: Sheet, record: Weighing, reason: Finding, word: str, style: str, told: notes.Told | None
+) -> None:
     """Print why nothing had to be measured, and the other findings about both sides."""
     _print_names(sheet, record)
     sheet.blank()
-    sheet.row(word, reason.message, *([reason.remedy] if reason.remedy else []), style=style)
-    notes.show(sheet, notes.of_findings([finding for finding in record.findings if finding != reason]))
+    is_new = told is None or told.is_new(notes.Note(reason.message, reason.remedy))
+    sheet.row(word, reason.message, *([reason.remedy] if reason.remedy and is_new else []), style=style)
+    notes.show(sheet, notes.of_unmeasured(record, reason, told))
 
 
 def _print_build(sheet: Sheet, record: Weighing | Run) -> None:
@@ -151,9 +161,9 @@ def _print_names(sheet: Sheet, record: Weighing) -> None:
 # --- one benchmark
 
 
-def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) -> None:
+def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.Told | None) -> None:
     first, others = verdicts[0], verdicts[1:]
-    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts))
+    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts, told=told))
     reason = record.stop[0] if record.stop else None
     if sentences.has_benchmark_name(record):
         sheet.title("benchmark", first.benchmark)
