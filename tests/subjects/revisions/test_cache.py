@@ -41,7 +41,8 @@ def keys(cache: Cache) -> list[str]:
 
 def test_a_folder_of_another_user_s_is_not_used(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     found = (*cache.folder.stat()[:4], os.geteuid() + 1, *[0] * 5)
-    monkeypatch.setattr(Path, "stat", lambda _: os.stat_result(found))
+    # Later versions of pathlib ask for it in more ways.
+    monkeypatch.setattr(Path, "stat", lambda *_, **__: os.stat_result(found))
     with pytest.raises(MeasurementError, match="another user's, whose programs would run as yours; set XDG_CACHE_HOME"):
         cache.open()
     Cache(cache.folder, [os.geteuid() + 1]).open()
