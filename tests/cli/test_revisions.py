@@ -157,6 +157,7 @@ def test_one_tree_is_not_measured(scripted: ScriptedWorld) -> None:
     assert record["findings"][0]["code"] == "identical"
     assert "**same**: identical" in Path("../report.md").read_text()
     assert scripted("show").text == done.text
+    assert " ./program | main (" in scripted("list").text
     assert scripted("compare", "--resume", scripted.kept()[-1]).status == 2
 
 

@@ -42,6 +42,14 @@ def test_commands_are_told_apart_in_80_columns_whatever_stands_beside_them() -> 
     assert first == "weighing  1 slower of 5  python old.py | python new.py  20260101T120000"
 
 
+def test_revisions_stand_behind_the_command_that_ran_in_them() -> None:
+    revisions = entry("main (2a0380f)", "work tree").model_copy(update={"command": "./a/very/long/path/to/parse"})
+    assert "  ./a/very/long/path/to/parse | main (2a0380f) | work tree  " in lines(revisions, width=120)[1]
+    assert "  parse  " in lines(revisions)[1]
+    whole = revisions.model_copy(update={"command": "./parse"})
+    assert "  ./parse | main (2a0380f) | work tree  " in lines(whole)[1]
+
+
 def test_a_wide_terminal_has_all_of_it() -> None:
     (head, line) = lines(entry("./old", "./new", slower=1, undecided=4), width=100)
     assert head.split() == ["begun", "(UTC)", "kind", "result", "of", "name"]

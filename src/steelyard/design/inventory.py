@@ -33,6 +33,7 @@ def _entry(path: Path, name: str | None) -> Entry:
         state=_state(record, path),
         created=record.created,
         subjects=_subjects(record),
+        command=_command_of_revisions(record),
         benchmarks=sum(not benchmark.control for benchmark in record.benchmarks),
         metric=record.settings.metrics[0],
         verdicts=_verdicts(record),
@@ -45,6 +46,12 @@ def _subjects(record: Weighing | Run) -> list[str]:
         return [record.subjects[0].name]
     baselines, candidates = record.sides()
     return [*baselines, *candidates]
+
+
+def _command_of_revisions(record: Weighing | Run) -> str | None:
+    """Return the command if there is one, and subjects that do not name it, but the revisions that it ran in."""
+    commands = {subject.command for subject in record.subjects if subject.revision is not None}
+    return commands.pop() if len(commands) == 1 else None
 
 
 def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "interrupted", "failed"]:

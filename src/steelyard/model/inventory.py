@@ -20,6 +20,9 @@ class Entry(Record):
     subjects: list[str] = Field(
         default_factory=list, description="names of the subjects, in a weighing the baseline's first"
     )
+    command: str | None = Field(
+        default=None, description="the one command of which revisions were weighed; null for any other record"
+    )
     benchmarks: int = 0
     metric: str | None = Field(default=None, description="first metric that was asked for; null if unknown")
     verdicts: dict[str, int] = Field(

@@ -71,11 +71,14 @@ def _columns_that_fit(widths: Sequence[int], width: int, layouts: _Layouts) -> t
 
 
 def _subjects_text(sheet: Sheet, entry: Entry, width: int) -> str:
-    """Write the subjects in at most `width` columns: part of each, if that tells them apart."""
-    whole = _SEPARATOR.join(entry.subjects)
+    """Write the subjects in at most `width` columns: part of each, if that tells them apart.
+
+    Revisions stand behind their command, which tells more than they do.
+    """
+    whole = _SEPARATOR.join([*filter(None, [entry.command]), *entry.subjects])
     if cell_len(whole) <= width:
         return sheet.name(whole, width)
-    subjects = _without_folders(entry.subjects)
+    subjects = _without_folders([entry.command] if entry.command else entry.subjects)
     room = width - len(_SEPARATOR) * (len(subjects) - 1)
     if room >= _FEWEST_SUBJECT_COLUMNS * len(subjects):
         shown_subjects = _cut_evenly(sheet, subjects, room)
