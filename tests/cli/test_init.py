@@ -676,6 +676,8 @@ def test_each_of_several_programs_is_built_by_itself(
     here_without_python("init")
     project = written(here_without_python.folder)
     assert (project.build.command, [one.build for one in project.targets]) == (command, builds)
+    text = (here_without_python.folder / "steelyard.toml").read_text()
+    assert ("# What all targets need;" in text) == (command is not None and builds != [None])
 
 
 def test_without_a_repository_it_says_that_one_is_needed(here_without_python: InProcess) -> None:

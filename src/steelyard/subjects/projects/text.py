@@ -100,7 +100,11 @@ def _build(projects: Sequence[FoundProject]) -> Iterator[str]:
     yield "[build]"
     commands = [project.build for project in projects if project.build]
     if any(target.build for project in projects for target in project.targets):
-        yield "# What all targets need; the `build` of each comes after it, if the target is weighed."
+        yield (
+            "# What all targets need; the `build` of each comes after it, if the target is weighed."
+            if commands
+            else "# Each target has its own `build`; a `command` here would come before them, for what all need."
+        )
     yield "# Run by /bin/sh in the folder of each revision; what was built before is kept, and not built again."
     for project in projects:
         yield from (f"# {line}".rstrip() for line in project.comments)
