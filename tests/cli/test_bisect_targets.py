@@ -141,7 +141,12 @@ def test_nothing_that_looks_like_a_secret_reaches_a_target(scripted: ScriptedWor
         (
             [("./prog own", "./prog {n}"), ('timeout = "30s"', "parameters = { n = [1, 2] }")],
             ["--target", "prog"],
-            "steelyard.toml:8: prog has parameters, and bisect follows one command: give it with the values of your",
+            "steelyard.toml:8: bisect follows one benchmark, and the parameters of prog make 2: choose one by its name",
+        ),
+        (
+            [("./prog own", "./prog {n}"), ('timeout = "30s"', "parameters = { n = [1, 2] }")],
+            ["--target", "prog", "-b", "prog, n=3"],
+            "--benchmark and --tag choose none of the commands, which go by their names: 'prog, n=1', 'prog, n=2'",
         ),
     ],
 )
@@ -151,6 +156,21 @@ def test_bad_input(
     put(scripted, *changes)
     assert sentence in scripted.refuses("bisect", "--good", "c0", *words)
     assert (scripted.launched, history.builds()) == ([], 0)
+
+
+@pytest.mark.parametrize("name", ["prog, n=2, m=a", "*n=2*"])
+@pytest.mark.usefixtures("history")
+def test_of_parameters_one_benchmark_is_followed(scripted: ScriptedWorld, name: str) -> None:
+    put(
+        scripted,
+        ("./prog own", "./prog {n} {m}"),
+        ("./prog p", "./prog p{n}"),
+        ('timeout = "30s"', 'parameters = { n = [1, 2], m = ["a"] }'),
+        ('margin = "1%"', 'margin = "1%"\nmargins = { "prog, n=2*" = "0.8%", "prog" = "3%" }'),
+    )
+    assert bisect(scripted, "--target", "prog", "-b", name).status == 1
+    assert {spec.argv for spec in scripted.launched} == {(b"./prog", b"2", b"a"), (b"./prog", b"p2")}
+    assert load(scripted.kept()[0]).settings.margin == 0.008
 
 
 def test_without_a_project_either_is_asked_for(scripted: ScriptedWorld) -> None:

@@ -69,6 +69,14 @@ def test_it_follows_one_of_several_targets_as_it_was_judged(scripted: ScriptedWo
     assert (found.status, f"slower     {history.names[3]}\n" in found.text) == (1, True), found
 
 
+def test_of_parameters_it_follows_the_benchmark_that_became_slower(scripted: ScriptedWorld, history: History) -> None:
+    varied = FILE.replace('"./prog"', '"./prog {n}"\nparameters = { n = [1, 2] }')
+    scripted.folder.joinpath("steelyard.toml").write_text(varied)
+    words = search_after(scripted("compare", "--base", "c0", "--candidate", "main"))
+    assert words[-2:] in (["-b", "a program, n=1"], ["-b", "a program, n=2"])
+    assert f"slower     {history.names[3]}\n" in scripted(*words[1:]).text
+
+
 @pytest.mark.parametrize(
     ("words", "status"),
     [

@@ -661,6 +661,26 @@ def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: 
     )
 
 
+@pytest.mark.parametrize(
+    ("patterns", "ran"),
+    [
+        (["sort, n=2"], ["./sort 2"]),
+        (["sort", "!*n=2"], ["./sort 1", "./sort 3"]),
+        (["sort, n=3", "parse"], ["./parse", "./sort 3"]),
+    ],
+)
+def test_values_of_parameters_are_chosen_by_the_names_of_their_benchmarks(
+    world: ProjectWorld, patterns: list[str], ran: list[str]
+) -> None:
+    world.says(
+        '[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2, 3] }\n' + TWO[TWO.rindex("[[") :]
+    )
+    done = world("compare", *(word for pattern in patterns for word in ("-b", pattern)))
+    assert done.status == 1
+    assert sorted({*world.ran()}) == ran
+    assert b"is of no benchmark" not in done.err
+
+
 def test_parts_of_two_targets_are_no_whole(world: ProjectWorld) -> None:
     world.says(TWO)
     for target in ("sort", "parse"):

@@ -48,7 +48,7 @@ def _search_for(
     sides = record.benchmarks[verdict.index]
     baseline, candidate = record.subjects[sides.baseline], record.subjects[sides.candidate]
     target = next((one for one in project.targets if one.command == candidate.command), None)
-    if target is None or target.parameters or not (target.harness or target.name == verdict.benchmark):
+    if target is None:
         return None
     commits = _commits_between(project, baseline.revision, candidate.revision, environment)
     if len(commits) <= 2:
@@ -60,7 +60,7 @@ def _search_for(
 def _choice(project: Project, target: Target, verdict: Verdict) -> list[str]:
     """Return the options that choose what is followed."""
     chosen = ["--target", target.name] if len(project.targets) > 1 else []
-    return [*chosen, *(["-b", verdict.benchmark] if target.harness else [])]
+    return [*chosen, *(["-b", verdict.benchmark] if target.harness or target.parameters else [])]
 
 
 def _judged(options: Options) -> list[str]:

@@ -14,7 +14,7 @@ from steelyard.api.options import Options
 from steelyard.api.recipe import known_targets, recipe_of
 from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import parameters_of, request_of, settings_of
-from steelyard.api.targets import AskedTarget
+from steelyard.api.targets import AskedTarget, names_with, values_of
 from steelyard.api.untimed import options_of_target
 from steelyard.design.findings import new_suite_finding, some_names
 from steelyard.design.folders import enter_folder
@@ -29,9 +29,11 @@ from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
+from steelyard.model.typed import command_line
 from steelyard.model.values import AUTO, metric_names
 
 if TYPE_CHECKING:
+    from steelyard.design.request import Request
     from steelyard.subjects.revisions.checkout import NotBuiltError
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import Side
@@ -130,19 +132,24 @@ def _targets_with_chosen_benchmarks(
 ) -> tuple[dict[int, Target], list[str]]:
     """Return the targets that may have benchmarks that `options` choose, and notes about the others.
 
-    A plain command is one benchmark with its target's name and no tags; which benchmarks a harness has is known only
-    when it lists them. Raises UsageError if all targets are commands and none is chosen.
+    A plain command is a benchmark with its target's name, or one for all values of its parameters, and has no tags;
+    which benchmarks a harness has is known only when it lists them. Raises UsageError if all targets are commands and
+    none is chosen.
     """
     suite = options.suite
+    patterns = suite.benchmark or []
     chosen = {
         position: target
         for position, target in targets.items()
-        if target.harness is not None or (not suite.tag and is_chosen([target.name], suite.benchmark or []))
+        if target.harness is not None
+        or (not suite.tag and any(is_chosen(names_with(target, values), patterns) for values in values_of(target)))
     }
     others = [target.name for position, target in targets.items() if position not in chosen]
     if not chosen:
+        commands = targets.values()
+        names = [command_line(names_with(one, values)[-1:]) for one in commands for values in values_of(one)]
         raise UsageError(
-            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(others)}"
+            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(names)}"
         )
     return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
@@ -266,11 +273,21 @@ class _PlannedTarget(AskedTarget):
             baseline = subject_in(sides.baseline, candidate)
         if settings.harness is None and missing is not None:
             return f"{left_out}: there is no {missing}"
-        request = request_of(options, [baseline, candidate], settings)
+        request = self._with_chosen_values(request_of(options, [baseline, candidate], settings))
         findings = sides.findings(request.subjects, settings)
         selection = replace(self.selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+
+    def _with_chosen_values(self, request: Request) -> Request:
+        """Return the request with those benchmarks of a plain command that the caller chose, and with its control."""
+        patterns = self.options.suite.benchmark
+        if self.target.harness is not None or not patterns:
+            return request
+        chosen = [
+            one for one in request.benchmarks if one.control or is_chosen(names_with(self.target, one.params), patterns)
+        ]
+        return replace(request, benchmarks=chosen)
 
     def _not_built(self, sides: Sides, options: Options, settings: Settings, error: NotBuiltError) -> Part:
         """Return a weighing that fails, as a side's build of this target has."""

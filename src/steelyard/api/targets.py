@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Self
 
 from steelyard.api.keywords import group_and_field, is_given
@@ -16,6 +17,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits, left_out_by
+from steelyard.model.placeholders import describe_values
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 
@@ -44,6 +46,17 @@ LAUNCH_KEYS = frozenset(
 _KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ignore_failure"})
 # Keys of a section that are no part of what is asked of a weighing.
 _KEYS_WITHOUT_OPTION = frozenset({"name", "command", "build", "margin", "margins"})
+
+
+def values_of(target: Target) -> list[dict[str, str]]:
+    """Return the parameters' values of each benchmark of a plain command; a single empty one without parameters."""
+    values = [map(str, of_one) for of_one in target.parameters.values()]
+    return [dict(zip(target.parameters, chosen, strict=True)) for chosen in product(*values)]
+
+
+def names_with(target: Target, values: Mapping[str, str]) -> list[str]:
+    """Return the names by which the benchmark of a plain command is chosen: its target's, and its own with values."""
+    return [target.name, *([f"{target.name}, {describe_values(values)}"] if values else [])]
 
 
 @dataclass(frozen=True)
