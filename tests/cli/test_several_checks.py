@@ -80,6 +80,8 @@ def test_every_value_of_a_parameter_is_a_check(world: ProjectWorld) -> None:
     launched = [spec.argv for spec in world.launched if program_of(spec) != "true"]
     assert launched[:2] == [(b"./reset", b"1"), (b"./sort", b"1")]
     assert (b"./sort", b"a b") in launched
+    world(*CHECK, "-b", "sort, n=a b", "--json", "found.json")
+    assert world.json("found.json")["benchmarks"] == ["sort, n=a b"]
 
 
 def test_it_is_launched_as_the_file_says(world: ProjectWorld) -> None:

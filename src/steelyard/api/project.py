@@ -33,7 +33,6 @@ from steelyard.model.typed import command_line
 from steelyard.model.values import AUTO, metric_names
 
 if TYPE_CHECKING:
-    from steelyard.design.request import Request
     from steelyard.subjects.revisions.checkout import NotBuiltError
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import Side
@@ -273,21 +272,11 @@ class _PlannedTarget(AskedTarget):
             baseline = subject_in(sides.baseline, candidate)
         if settings.harness is None and missing is not None:
             return f"{left_out}: there is no {missing}"
-        request = self._with_chosen_values(request_of(options, [baseline, candidate], settings))
+        request = self.with_chosen_values(request_of(options, [baseline, candidate], settings))
         findings = sides.findings(request.subjects, settings)
         selection = replace(self.selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
         return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
-
-    def _with_chosen_values(self, request: Request) -> Request:
-        """Return the request with those benchmarks of a plain command that the caller chose, and with its control."""
-        patterns = self.options.suite.benchmark
-        if self.target.harness is not None or not patterns:
-            return request
-        chosen = [
-            one for one in request.benchmarks if one.control or is_chosen(names_with(self.target, one.params), patterns)
-        ]
-        return replace(request, benchmarks=chosen)
 
     def _not_built(self, sides: Sides, options: Options, settings: Settings, error: NotBuiltError) -> Part:
         """Return a weighing that fails, as a side's build of this target has."""

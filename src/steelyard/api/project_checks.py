@@ -126,7 +126,7 @@ class _CheckedTarget(AskedTarget):
             return [TargetCheck(name, subject, settings, Selection(), error=side.error)]
         search_path = self.world.environment.get("PATH")
         subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=search_path)
-        request = request_of(options, [subject], settings)
+        request = self.with_chosen_values(request_of(options, [subject], settings))
         findings = built.findings(subject, settings)
         values = [one.params for one in request.benchmarks] or [{}]
         return [replace(self._check(request, params), findings=findings) for params in values]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.options import Options
@@ -16,10 +16,13 @@ from steelyard.api.wording import split_option
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
-from steelyard.model.patterns import fits, left_out_by
+from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.placeholders import describe_values
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
+
+if TYPE_CHECKING:
+    from steelyard.design.request import Request
 
 # How a target is launched; all other keys are about how two sides are weighed.
 LAUNCH_KEYS = frozenset(
@@ -108,6 +111,16 @@ class AskedTarget:
         is_alone = not self.other_targets and not fits(commands, left_out)
         are_patterns_shared = bool({"benchmark", "tag"} & {*suite.given}) and not is_alone
         return replace(selection, of_several=are_patterns_shared)
+
+    def with_chosen_values(self, request: Request) -> Request:
+        """Return the request with those benchmarks of a plain command that the caller chose, and with its control."""
+        patterns = self.options.suite.benchmark
+        if self.target.harness is not None or not patterns:
+            return request
+        chosen = [
+            one for one in request.benchmarks if one.control or is_chosen(names_with(self.target, one.params), patterns)
+        ]
+        return replace(request, benchmarks=chosen)
 
     def world_without_secrets(self) -> World:
         """Return the world with no variable that looks like a secret, unless the caller passes it on by its name."""
