@@ -52,15 +52,15 @@ class Told:
     def __init__(self) -> None:
         self._seen = set[Note]()
 
-    def is_new(self, note: Note) -> bool:
-        """Return whether a note has not been told yet; from now on it has."""
+    def remember(self, note: Note) -> bool:
+        """Take a note as told; return whether it had not been."""
         is_new = note not in self._seen
         self._seen.add(note)
         return is_new
 
     def anew(self, notes: Sequence[Note]) -> list[Note]:
         """Return those that have not been told yet, and a last one that counts the others."""
-        new = [*filter(self.is_new, notes)]
+        new = [*filter(self.remember, notes)]
         known = len(notes) - len(new)
         if not known:
             return new

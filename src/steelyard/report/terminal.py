@@ -135,7 +135,7 @@ def _print_unmeasured(
     """Print why nothing had to be measured, and the other findings about both sides."""
     _print_names(sheet, record)
     sheet.blank()
-    is_new = told is None or told.is_new(notes.Note(reason.message, reason.remedy))
+    is_new = told is None or told.remember(notes.Note(reason.message, reason.remedy))
     sheet.row(word, reason.message, *([reason.remedy] if reason.remedy and is_new else []), style=style)
     notes.show(sheet, notes.of_unmeasured(record, reason, told))
 
