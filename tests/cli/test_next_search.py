@@ -69,6 +69,16 @@ def test_it_follows_one_of_several_targets_as_it_was_judged(scripted: ScriptedWo
     assert (found.status, f"slower     {history.names[3]}\n" in found.text) == (1, True), found
 
 
+def test_a_project_s_file_that_is_new_in_the_work_tree_is_no_change(scripted: ScriptedWorld, history: History) -> None:
+    history.repo.git("reset", "--quiet", "--hard", "main")
+    scripted.folder.joinpath("steelyard.toml").write_text(FILE)
+    scripted.folder.joinpath(".git/info/exclude").write_text("/*\n!steelyard.toml\n!notes\n")
+    words = search_after(scripted("compare", "--base", "c0"))
+    assert words == ["steelyard", "bisect", "--good", history.short(0), "--bad", history.short(5)]
+    scripted.folder.joinpath("notes").write_text("")
+    assert search_after(scripted("compare", "--base", "c0")) == []
+
+
 def test_of_parameters_it_follows_the_benchmark_that_became_slower(scripted: ScriptedWorld, history: History) -> None:
     varied = FILE.replace('"./prog"', '"./prog {n}"\nparameters = { n = [1, 2] }')
     scripted.folder.joinpath("steelyard.toml").write_text(varied)

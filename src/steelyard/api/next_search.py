@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import SteelyardError
+from steelyard.model.project_file import OWN
 from steelyard.model.records import Weighing
 from steelyard.model.typed import command_line
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from steelyard.model.project_file import Project
     from steelyard.model.records import Run
     from steelyard.model.subject import RevisionFacts
+    from steelyard.subjects.revisions.git import Repository
 
 # These do not change what a search launches.
 _HARMLESS = ("base", "candidate", "benchmark", "seed")
@@ -77,9 +80,18 @@ def _commits_between(
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.line import commits_between
 
-    if old is None or new is None or not old.commit or not new.commit:
+    if old is None or new is None:
         return []
     try:
-        return commits_between(repository_of(project.folder, environment), old.commit, new.commit)
+        repository = repository_of(project.folder, environment)
+        ends = old.commit, new.commit or _head_but_for_own_file(repository)
+        return commits_between(repository, ends[0], ends[1]) if ends[0] and ends[1] else []
     except SteelyardError:  # they parted, or one came into the other by a merge
         return []
+
+
+def _head_but_for_own_file(repository: Repository) -> str | None:
+    """Return the commit that the work tree is of, if it differs in the project's file alone, which was just written."""
+    status = repository.git.answer("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    paths = [entry[3:] for entry in (status or "").split("\0") if entry]
+    return repository.git.answer("rev-parse", "HEAD") if {PurePosixPath(path).name for path in paths} == {OWN} else None
