@@ -1,4 +1,4 @@
-"""Where a project's target became slower by one of several commits, the weighing ends with how to find that commit."""
+"""Where something became slower by one of several commits, the weighing ends with how to find that commit."""
 
 from __future__ import annotations
 
@@ -67,6 +67,17 @@ def test_it_follows_one_of_several_targets_as_it_was_judged(scripted: ScriptedWo
     assert words == ["steelyard", "bisect", *ends, "--target", name, "--metric", "wall", "--margin", "2%"]
     found = scripted(*words[1:])
     assert (found.status, f"slower     {history.names[3]}\n" in found.text) == (1, True), found
+
+
+def test_it_is_told_for_a_command_with_its_build(scripted: ScriptedWorld, history: History) -> None:
+    asked = ("--build", BUILD, "--margin", "2%", "./prog all 'of it'")
+    done = scripted("compare", "--base", "c0", "--candidate", "c5", "--pairs", "40", *asked)
+    words = search_after(done)
+    ends = ["--good", history.short(0), "--bad", history.short(5)]
+    assert words == ["steelyard", "bisect", *ends, *asked]
+    assert f"slower     {history.names[3]}\n" in scripted(*words[1:]).text
+    several = ("--base", "c0", "--candidate", "c5", "-L", "n", "1,2", "./prog {n}", "--build", BUILD)
+    assert search_after(scripted("compare", "--pairs", "40", *several)) == []
 
 
 def test_a_project_s_file_that_is_new_in_the_work_tree_is_no_change(scripted: ScriptedWorld, history: History) -> None:

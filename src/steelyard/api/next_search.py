@@ -1,9 +1,9 @@
-"""How to go on where a project's target became slower by one of several commits: by a search for that commit."""
+"""How to go on where a revision became slower by one of several commits: by a search for that commit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import SteelyardError
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from steelyard.api.options import Options
     from steelyard.model.bisection import Commit
     from steelyard.model.derived import Verdict
-    from steelyard.model.project import Target
     from steelyard.model.project_file import Project
     from steelyard.model.records import Run
     from steelyard.model.subject import RevisionFacts
     from steelyard.subjects.revisions.git import Repository
 
-# These do not change what a search launches.
-_HARMLESS = ("base", "candidate", "benchmark", "seed")
+# What is asked of a weighing and either does not change what a search launches, or is asked of the search, too.
+_OF_TARGET = ("base", "candidate", "benchmark", "seed", "control", "pairing")
+_OF_COMMAND = (*_OF_TARGET, "build", "harness")
 
 
-def next_search(
+def next_search_of_project(
     project: Project, records: Sequence[Weighing | Run], options: Options, environment: Mapping[str, str]
 ) -> str | None:
     """Return the command that finds the commit by which a target became slower, of the one that did so the most.
@@ -33,59 +33,72 @@ def next_search(
     None if there is nothing to find, if a search would weigh something else than these records did, and if only one
     commit lies between the two sides.
     """
-    if any({*group.given}.difference(_HARMLESS) for group in (options.revisions, options.suite, options.launch)):
-        return None
-    slower = sorted(_slower(records), key=lambda found: -(found[0].change or 0.0))
-    return next(filter(None, (_search_for(project, *found, options, environment) for found in slower)), None)
+    for record, verdict in _slower(records, options, _OF_TARGET):
+        command = record.subjects[record.benchmarks[verdict.index].candidate].command
+        target = next((one for one in project.targets if one.command == command), None)
+        ends = _ends(project.folder, record, verdict, environment)
+        if target is not None and ends:
+            chosen = ["--target", target.name] if len(project.targets) > 1 else []
+            benchmark = ["-b", verdict.benchmark] if target.harness or target.parameters else []
+            return command_line(["steelyard", "bisect", *ends, *chosen, *benchmark, *_judged(options)])
+    return None
 
 
-def _slower(records: Sequence[Weighing | Run]) -> Iterator[tuple[Verdict, Weighing]]:
-    for record in records:
-        if isinstance(record, Weighing) and record.derived is not None:
-            yield from ((verdict, record) for verdict in record.derived.deciding() if verdict.verdict == "slower")
-
-
-def _search_for(
-    project: Project, verdict: Verdict, record: Weighing, options: Options, environment: Mapping[str, str]
+def next_search_of_command(
+    command: str, record: Weighing | Run, options: Options, environment: Mapping[str, str]
 ) -> str | None:
-    sides = record.benchmarks[verdict.index]
-    baseline, candidate = record.subjects[sides.baseline], record.subjects[sides.candidate]
-    target = next((one for one in project.targets if one.command == candidate.command), None)
-    if target is None:
-        return None
-    commits = _commits_between(project, baseline.revision, candidate.revision, environment)
-    if len(commits) <= 2:
-        return None
-    ends = ["--good", commits[0].short, "--bad", commits[-1].short]
-    return command_line(["steelyard", "bisect", *ends, *_choice(project, target, verdict), *_judged(options)])
+    """Return the command that finds the commit by which one command became slower; None as for a project."""
+    for weighing, verdict in _slower([record], options, _OF_COMMAND):
+        if ends := _ends(Path.cwd(), weighing, verdict, environment):
+            build = ["--build", options.revisions.build] if options.revisions.build else []
+            harness = ["--harness", options.suite.harness, "-b", verdict.benchmark] if options.suite.harness else []
+            return command_line(["steelyard", "bisect", *ends, *build, *harness, *_judged(options), command])
+    return None
 
 
-def _choice(project: Project, target: Target, verdict: Verdict) -> list[str]:
-    """Return the options that choose what is followed."""
-    chosen = ["--target", target.name] if len(project.targets) > 1 else []
-    return [*chosen, *(["-b", verdict.benchmark] if target.harness or target.parameters else [])]
+def _slower(
+    records: Sequence[Weighing | Run], options: Options, searched_for: Collection[str]
+) -> Iterator[tuple[Weighing, Verdict]]:
+    """Yield what was found slower, the most first; nothing if a search could not ask for all that the caller did."""
+    groups = (options.revisions, options.weighing, options.suite, options.launch)
+    if any({*group.given}.difference(searched_for) for group in groups):
+        return
+    found = [
+        (record, verdict)
+        for record in records
+        if isinstance(record, Weighing) and record.derived is not None
+        for verdict in record.derived.deciding()
+        if verdict.verdict == "slower"
+    ]
+    yield from sorted(found, key=lambda one: -(one[1].change or 0.0))
 
 
 def _judged(options: Options) -> list[str]:
-    """Return the options by which the caller judged otherwise than the project's file says."""
+    """Return the options by which the caller judged otherwise than by default, or than the project's file says."""
     judging = options.judging
     metrics = ["--metric", ",".join(judging.metric)] if judging.is_given("metric") and judging.metric else []
     return [*metrics, *(["--margin", judging.margin] if judging.is_given("margin") else [])]
 
 
+def _ends(folder: Path, record: Weighing, verdict: Verdict, environment: Mapping[str, str]) -> list[str]:
+    """Return the options for both ends of the line of commits between the sides; none if it is of one commit."""
+    sides = record.benchmarks[verdict.index]
+    old, new = (record.subjects[place].revision for place in (sides.baseline, sides.candidate))
+    commits = [] if old is None or new is None else _commits_between(folder, old, new, environment)
+    return ["--good", commits[0].short, "--bad", commits[-1].short] if len(commits) > 2 else []
+
+
 def _commits_between(
-    project: Project, old: RevisionFacts | None, new: RevisionFacts | None, environment: Mapping[str, str]
+    folder: Path, old: RevisionFacts, new: RevisionFacts, environment: Mapping[str, str]
 ) -> list[Commit]:
     """Return the line of commits from one revision to another, with both; an empty one if there is none."""
     from steelyard.subjects.revisions.git import repository_of
     from steelyard.subjects.revisions.line import commits_between
 
-    if old is None or new is None:
-        return []
     try:
-        repository = repository_of(project.folder, environment)
-        ends = old.commit, new.commit or _head_but_for_own_file(repository)
-        return commits_between(repository, ends[0], ends[1]) if ends[0] and ends[1] else []
+        repository = repository_of(folder, environment)
+        first, last = old.commit, new.commit or _head_but_for_own_file(repository)
+        return commits_between(repository, first, last) if first and last else []
     except SteelyardError:  # they parted, or one came into the other by a merge
         return []
 

@@ -16,8 +16,9 @@ from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import check_not_launched, check_writable, earlier_files_removed_on_error
+from steelyard.cli.outputs import check_not_launched, check_writable, earlier_files_removed_on_error, is_printed
 from steelyard.cli.say import say
+from steelyard.cli.status import INTERRUPTED
 from steelyard.cli.views import in_units
 from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
 from steelyard.model.errors import UsageError
@@ -59,7 +60,7 @@ def compare(options: CompareOptions, world: World) -> int:
 
 def _compare(options: CompareOptions, world: World) -> int:
     from steelyard.cli.calm import tuned
-    from steelyard.cli.outcome import report_outcome
+    from steelyard.cli.outcome import report_outcome, show_search
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
@@ -100,7 +101,13 @@ def _compare(options: CompareOptions, world: World) -> int:
         warn_of_unread_input(options.launch)
         with tuned(options.tuned, request.settings.cpu, world):
             outcome = session.attempt(request, watch, world)
-    return report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    if options.commands and options.revisions.given and status != INTERRUPTED:
+        from steelyard.api.next_search import next_search_of_command
+
+        search = next_search_of_command(options.commands[0], outcome.record, options, world.environment)
+        show_search(search, world, beside_data=is_printed(*options.files.paths()))
+    return status
 
 
 _OPTIONS_WITH_RESUME = {

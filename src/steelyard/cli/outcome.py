@@ -141,6 +141,12 @@ def show_how_to_continue(outcome: Outcome, files: FileOptions, world: World, *, 
         Sheet(output(world.environment, beside_data=beside_data or _prints_data(files))).command("go on", way_on)
 
 
+def show_search(search: str | None, world: World, *, beside_data: bool) -> None:
+    """Print the command that finds the commit by which something became slower, if there is one."""
+    if search is not None:
+        Sheet(output(world.environment, beside_data=beside_data)).command("find it", search)
+
+
 def _prints_data(files: FileOptions) -> bool:
     return is_printed(*files.paths())
 

@@ -19,6 +19,7 @@ from steelyard.cli.outcome import (
     report_outcome,
     show_how_to_continue,
     show_outcome,
+    show_search,
     was_interrupted,
 )
 from steelyard.cli.outputs import (
@@ -45,7 +46,6 @@ from steelyard.report import several
 from steelyard.report.markup import code, document, escape
 from steelyard.report.notes import Told
 from steelyard.report.plain import one_line
-from steelyard.report.sheet import Sheet
 
 if TYPE_CHECKING:
     from steelyard.cli.compare_options import CompareOptions
@@ -78,7 +78,7 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
     _say_unused(project, [outcome], options)
     status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
     if status != INTERRUPTED:
-        _show_next_search(project, [outcome], options, world, beside_data=is_printed(*options.files.paths()))
+        _show_search(project, [outcome], options, world, beside_data=is_printed(*options.files.paths()))
     return status
 
 
@@ -139,7 +139,7 @@ class _ProjectWeighing:
                 say(f"written: {', '.join(map(str, self.written))}")
             _say_unused(self.project, self.outcomes, self.options)
         if not interrupted:
-            _show_next_search(self.project, self.outcomes, self.options, self.world, beside_data=self._beside_data)
+            _show_search(self.project, self.outcomes, self.options, self.world, beside_data=self._beside_data)
         return INTERRUPTED if interrupted else self._status()
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
@@ -254,14 +254,14 @@ def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareO
         say(sentence)
 
 
-def _show_next_search(
+def _show_search(
     project: Project, outcomes: Sequence[Outcome], options: CompareOptions, world: World, *, beside_data: bool
 ) -> None:
-    from steelyard.api.next_search import next_search
+    from steelyard.api.next_search import next_search_of_project
 
-    search = next_search(project, [outcome.record for outcome in outcomes], options, world.environment)
-    if search is not None:
-        Sheet(output(world.environment, beside_data=beside_data)).command("find it", search)
+    records = [outcome.record for outcome in outcomes]
+    search = next_search_of_project(project, records, options, world.environment)
+    show_search(search, world, beside_data=beside_data)
 
 
 def announce_commands(project: Project, targets: Mapping[int, Target], *, is_built_so: bool) -> None:
