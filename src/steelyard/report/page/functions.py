@@ -80,7 +80,6 @@ def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
     """Return a table of where a change comes from; empty if nothing changed or functions were not counted."""
     if (source := counting.source_of(record, verdict, most)) is None:
         return []
-    rows = attribution.cells(source.rows, source.rest, source.change, source.baseline_total)
-    body = [[elements.name(name, 2), *numbers] for name, *numbers in rows]
+    body = [[elements.name(name, 2), *numbers] for name, *numbers in attribution.cells(source)]
     titles = ["function", "own change", "of all"]
     return [elements.table(f"Where the change comes from, in {source.unit}", titles, body, numbers=frozenset({1, 2}))]
