@@ -76,22 +76,24 @@ class _FollowedTarget(AskedTarget):
     def search(self, ends: Ends, recipe: Recipe) -> SearchRequest:
         """Return the search for what changed it; raises UsageError with the line in the file."""
         target = self.target
-        try:
+        with self.errors_located():
             if target.parameters:
                 raise UsageError(
                     f"{target.name} has parameters, and bisect follows one command: give it with the values of your "
                     "choice, in quotes"
                 )
-            options = self.options_with_file(self.options, _KEYS)
+            options = self.target_options()
             # One build stands for all layouts.
             command = target.command.replace(LAYOUT_PLACE, "1") if self.project.build.layouts else target.command
             settings = _settings(command, options, self.world_without_secrets())
             settings = settings.model_copy(
                 update={"directory": str(self.project.folder), "margin": self._margin(options, settings)}
             )
-        except UsageError as error:
-            raise self.located_error(error) from error
         return replace(_request(command, ends, recipe, options, settings), target=target.name)
+
+    def target_options(self) -> Options:
+        """Return what is asked of it, as far as a search makes use of it."""
+        return self.options_with_file(self.options, _KEYS)
 
     def _margin(self, options: Options, settings: Settings) -> float:
         """Return the margin of the benchmark that is followed, as far as its name is known before it is listed."""
