@@ -110,8 +110,7 @@ class _CheckedTarget(AskedTarget):
         if side.error is not None:
             subject = side.without_program(self.target.command, shell=shell)
             return [TargetCheck(name, subject, settings, Selection(), error=side.error)]
-        search_path = self.world.environment.get("PATH")
-        subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=search_path)
+        subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
         request = request_of(options, [subject], settings)
         findings = built.findings(subject, settings)
         values = [one.params for one in request.benchmarks] or [{}]

@@ -65,12 +65,11 @@ def weighing_of_revisions(
         repository, builds = built
         side_names = names_of(names, listed, [one[0].revision.label for one in builds])
         baseline, candidate = map(side_of, builds, side_names)
-        search_path = world.environment.get("PATH")
         subjects = subjects_of(
             [baseline, candidate],
             command,
             shell=options.launch.shell,
-            search_path=search_path,
+            search_path=world.search_path,
             is_harness=is_harness,
         )
         findings = findings_of(repository, builds, subjects, settings, world)
@@ -104,8 +103,8 @@ def subject_of_revision(
     check_build(wanted)
     recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     with built_side(wanted, Path(settings.directory), recipe, 0, watch, world, command) as (repository, builds):
-        side, search_path = side_of(builds, name or builds[0].revision.label), world.environment.get("PATH")
-        (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=search_path)
+        side = side_of(builds, name or builds[0].revision.label)
+        (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=world.search_path)
         yield subject, findings_of_one(repository, builds, subject, settings, world)
 
 

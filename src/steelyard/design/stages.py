@@ -68,7 +68,7 @@ class Session:
     @cached_property
     def valgrind(self) -> Valgrind:
         """The counter; asked for its version once."""
-        return self.world.valgrind(self.world.environment.get("PATH"))
+        return self.world.valgrind(self.world.search_path)
 
 
 def stages(
