@@ -355,7 +355,7 @@ class Experiment:
         """Return a finding on those of several benchmarks shown by their warm-up; a single one's verdict says so."""
         cold = [
             self._header.benchmarks[number].name
-            for number in self._recorder.cold_benchmarks(stop, "time", "interrupted")
+            for number in self._recorder.cold_benchmarks(stop)
             if self._has_any_pair(self._open[number])
         ]
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
