@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.check.evidence import Amount
-from steelyard.design.check.gather import Checked
+from steelyard.design.check.gather import ANY_DRAW, Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.design.heap import unseen_memory_finding
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError
 from steelyard.model.heap import HeapUse
-from steelyard.model.launch_spec import Draw
 from steelyard.model.measured import Measured
 from steelyard.model.soundness import Allocating
 from steelyard.report.figures import count
@@ -20,7 +19,6 @@ from steelyard.report.figures import count
 KEPT_BLOCKS = 0.05
 # Fewer iterations would not tell a leak from a buffer that grew once; a launch longer than this is not worth the wait.
 _FEWEST_ITERATIONS, _LONGEST_NS = 100, 5_000_000_000
-_DRAW = Draw(1, 0)
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ _LOOPS_NOT_CHOSEN = "this harness chooses itself how often a body runs, so what 
 def watch_launch(checked: Checked, amount: Amount) -> WatchedLaunch:
     """Launch a benchmark once under the library; raises LaunchError."""
     return checked.runner.launch(
-        checked.target(_DRAW, amount),
+        checked.target(ANY_DRAW, amount),
         heap.HeapWatcher(),
         lambda reading: WatchedLaunch(reading.value, reading.measured, sum(sample.loops for sample in reading.samples)),
     )

@@ -33,6 +33,8 @@ HASH_SEEDS = 6
 """Enough to find what one seed in a few does; what one in a hundred does is not looked for."""
 
 _FIXED_LAUNCHES = 12
+# For launches in which it does not matter what is drawn.
+ANY_DRAW = Draw(1, 0)
 
 MakeSpec = Callable[[Draw], LaunchSpec]
 Before = tuple[tuple[str, int], ...]

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from steelyard.design.check.evidence import PLAIN, Amount, Evidence
-from steelyard.design.check.gather import Checked
+from steelyard.design.check.gather import ANY_DRAW, Checked
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launch_spec import Draw
 from steelyard.report.figures import count
 
 _NEVER, _NOT_ALONE = "it does not run", "it does not run alone"
@@ -58,7 +57,7 @@ def _runs(checked: Checked) -> bool:
 
 def _launch_error(checked: Checked) -> LaunchError | None:
     try:
-        checked.run(Draw(1, 0), Amount(1, 1))
+        checked.run(ANY_DRAW, Amount(1, 1))
     except LaunchError as error:
         return error
     return None
