@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import steelyard
 from steelyard.design.findings import some_names
-from steelyard.design.suite.selection import choose_benchmarks
+from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import (
@@ -67,7 +67,7 @@ def convert_files(
     listed = dict.fromkeys(name for file in files for name in file.named)
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
-    matching = [one.name for one in choose_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
+    matching = [one.name for one in Selection(only=patterns).choose([Listed(one) for one in listed], "the files'")]
     failed = {name: error for name in matching if (error := _failure_reason(files, name))}
     # If all of them failed, the first says why.
     chosen = [name for name in matching if name not in failed] or matching
