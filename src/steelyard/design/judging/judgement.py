@@ -100,7 +100,7 @@ def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> 
     """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
     undefined: dict[int, str] = {}
     judged = judge_members(views, members, metric, undefined)
-    sharing, among = _members_sharing_alpha(views, members, judged), len(members) + sum(map(count_elsewhere, views[:1]))
+    sharing, among = _members_sharing_alpha(views, members, judged), len(members) + count_elsewhere(views[0])
     return [
         _verdict(
             _with_own_margin(views[number], number, metric),
@@ -163,14 +163,12 @@ def _verdict(
 ) -> Verdict:
     if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
         return _judged_verdict(record, pairs, judgement, sharing, among)
-    try:
-        return (
-            _verdict_of_few_pairs(record, pairs, sharing)
-            if undefined is None
-            else _undefined_verdict(record, pairs, undefined)
-        )
-    except MeasurementError as error:
-        return _undefined_verdict(record, pairs, str(error))
+    if undefined is None:
+        try:
+            return _verdict_of_few_pairs(record, pairs, sharing)
+        except MeasurementError as error:
+            undefined = str(error)
+    return _undefined_verdict(record, pairs, undefined)
 
 
 def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float, among: int) -> Verdict:
