@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import log1p
 from pathlib import Path
 
 from steelyard.design.findings import some_names
@@ -23,7 +22,7 @@ from steelyard.model.limits import Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Weighing
 from steelyard.report.figures import count
-from steelyard.stats.verdict import against_limit
+from steelyard.stats.verdict import against_limit, log_ratio
 
 _MISSING = "{}; give the records of all parts, or --part where the others have gates of their own"
 
@@ -122,12 +121,8 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
     is_withheld = any(finding.code == CONTROL_ALARM for finding in verdict.findings)
     if is_withheld or verdict.change is None or verdict.interval is None:
         return "open"
-    interval = (_log_ratio(verdict.interval[0]), _log_ratio(verdict.interval[1]))
-    return against_limit(_log_ratio(verdict.change), interval, limit.above, is_change=verdict.is_change)
-
-
-def _log_ratio(change: float) -> float:
-    return log1p(change) if change > -1 else float("-inf")
+    interval = (log_ratio(verdict.interval[0]), log_ratio(verdict.interval[1]))
+    return against_limit(log_ratio(verdict.change), interval, limit.above, is_change=verdict.is_change)
 
 
 def _no_data_problems(report: GateReport) -> list[str]:
