@@ -162,13 +162,14 @@ def _undefined_reason(judged: Judged) -> str:
 def _missing_problems(report: GateReport) -> list[str]:
     """Return the required benchmarks that are missing, and the metrics with a limit that were not measured."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
+    in_suites = names | _benchmarks_of_other_parts(report)
     why = "it is new, was renamed or removed, failed, or there was no time for it"
     if report.is_all_new:
         why = "the baseline has no benchmark yet, so require it from the next change on"
     missing = [
         f"required benchmark {pattern} has no verdict: {why}{_similar_names_hint(pattern, names)}"
         for pattern in ([] if _covers_every_benchmark(report) else report.limits.require)
-        if not fits(names | _benchmarks_of_other_parts(report), [pattern])
+        if not fits(in_suites, [pattern])
     ]
     measured = {one.verdict.metric for one in report.judged}
     # Where `active` is undefined, the verdict is of another metric, and the limit on `active` still has to hold.
