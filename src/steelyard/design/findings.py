@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steelyard.model.subject import Benchmark
 
 COLD = "cold"
+NOT_MEASURED = "not-measured"
 _MOST_NAMES = 10
 _OWN_STARTS_REMEDY = "it went on with starts of its own; --own-starts begins with them"
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
@@ -166,7 +167,7 @@ def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Find
     fewer = "choose some of a suite with --benchmark" if of_harness else "give fewer commands, or values of a parameter"
     return [
         Finding(
-            code="not-measured",
+            code=NOT_MEASURED,
             message=f"time ran out before these were measured: {some_names(names)}",
             remedy=f"raise --max-time, or {fewer}",
         )
