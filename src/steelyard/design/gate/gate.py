@@ -73,11 +73,10 @@ def _report(
 
 
 def _judge_verdicts(name: str, weighing: Weighing, limits: Limits, expired: accepting.Expired) -> list[Judged]:
-    verdicts = weighing.derived.verdicts if weighing.derived else []
     metrics, limits_in_force = weighing.settings.metrics, accepting.limits_in_force(limits, expired)
     places: Counter[int] = Counter()
     judged = []
-    for verdict in verdicts:
+    for verdict in weighing.verdicts:
         if not verdict.control:
             place = places[verdict.index]
             places[verdict.index] += 1
