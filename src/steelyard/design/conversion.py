@@ -24,12 +24,13 @@ from steelyard.model.foreign import (
     Provenance,
     other_machine,
 )
+from steelyard.model.grouping import grouped
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
 from steelyard.model.samples import FLOATS, concatenated, samples_of
 from steelyard.model.throughput import processed_of
 from steelyard.model.units import ns_of
-from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import shown
@@ -129,11 +130,9 @@ def _failure_reason(files: list[_File], name: str) -> str:
 
 
 def _left_out_findings(failed: dict[str, str]) -> list[Finding]:
-    by_error: dict[str, list[str]] = {}
-    for name, error in failed.items():
-        by_error.setdefault(error, []).append(name)
     return [
-        Finding(code="left-out", message=f"{some_names(names)} left out: {error}") for error, names in by_error.items()
+        Finding(code="left-out", message=f"{some_names(names)} left out: {error}")
+        for error, names in grouped(failed, failed.__getitem__).items()
     ]
 
 
