@@ -56,14 +56,16 @@ def _report(
     ]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in records_read if one.problem is not None]
-    problems += [*_no_data_problems(report), *_interrupted_problems(report)]
+    without_data = [one for one in report.deciding if one.has_no_data]
+    problems += [_no_data_message(one) for one in without_data if one.above is not None]
+    problems += _interrupted_problems(report)
     problems += [] if judged or problems or report.is_all_new else ["no benchmark was measured"]
     problems += _missing_problems(report) if weighings else []
     alone = list(incomplete_suite_findings(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
     findings = [*findings, *(finding for one in records_read for finding in one.findings)]
     findings += [
-        *_no_data_findings(report),
+        *(passed_over_finding(_no_data_message(one)) for one in without_data if one.above is None),
         *_unused_limit_findings(report, expired),
         *_not_asked_for_findings(report),
         *(alone if of_parts else []),
@@ -122,18 +124,6 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
         return "open"
     interval = (log_ratio(verdict.interval[0]), log_ratio(verdict.interval[1]))
     return against_limit(log_ratio(verdict.change), interval, limit.above, is_change=verdict.is_change)
-
-
-def _no_data_problems(report: GateReport) -> list[str]:
-    """Return the problems of what has to be decided and has no number at all."""
-    return [_no_data_message(one) for one in report.deciding if one.has_no_data and one.above is not None]
-
-
-def _no_data_findings(report: GateReport) -> list[Finding]:
-    """Return the same for those that never fail the gate."""
-    return [
-        passed_over_finding(_no_data_message(one)) for one in report.deciding if one.has_no_data and one.above is None
-    ]
 
 
 def _no_data_message(judged: Judged) -> str:
