@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.design.budgets import BUDGET_ENDS, budgets_of
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, members_of
 from steelyard.design.findings import COLD, NOT_MEASURED
 from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.judgement import judge_members
@@ -92,11 +92,7 @@ def _check_has_ended(record: Weighing, path: Path, more: ExtraBudget) -> None:
 
 
 def _undecided_numbers(record: Weighing, views: list[Weighing], metric: str) -> list[int]:
-    members = [
-        number
-        for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
-        if reason != "failed" and not one.control
-    ]
+    members = members_of(record)
     judged = judge_members(views, members, metric, {})
     return [
         number

@@ -8,7 +8,7 @@ from math import expm1, isfinite
 
 import numpy as np
 
-from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere, members_of
 from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
 from steelyard.design.judging.builds import equal_programs_finding, one_build_finding
@@ -77,9 +77,10 @@ def verdicts(record: Weighing) -> list[Verdict]:
         return identical_verdicts(record)
     if record.new_suite is not None:
         return []
-    measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
-    members = [number for number in measured if not record.benchmarks[number].control]
-    controls = [number for number in measured if record.benchmarks[number].control]
+    members = members_of(record)
+    controls = [
+        number for number, one in enumerate(record.benchmarks) if one.control and record.stop[number] != "failed"
+    ]
     views = by_benchmark(record)
     by_metric = [
         count_verdicts(record, members, metric)
