@@ -46,15 +46,13 @@ def weighing_of_revisions(
     The sides are named as by `names_of`; `watch` is told about the builds. Raises UsageError for what cannot be weighed
     like this, NotBuiltError, InterruptedBeforeStart.
     """
-    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = options.revisions
     _check_timeout(wanted)
     command = _one_command(commands)
-    check_build(wanted)
+    recipe = recipe_of_command(wanted)
     check_no_files(names or [], commands)
-    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
     # Errors that need no build are raised before it.
     parameters_of(options, [command])
@@ -96,12 +94,9 @@ def subject_of_revision(
 
     Both exist as long as the context lasts. Raises as for two.
     """
-    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import side_of, subjects_of
 
-    wanted = options.revisions
-    check_build(wanted)
-    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
+    wanted, recipe = options.revisions, recipe_of_command(options.revisions)
     with built_side(wanted, Path(settings.directory), recipe, 0, watch, world, command) as (repository, builds):
         side = side_of(builds, name or builds[0].revision.label)
         (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=world.search_path)
@@ -181,6 +176,14 @@ def _built_revisions(
     cache = Cache.of_user(world.environment)
     with built(repository, jobs, cache, watch, world.environment) as builds:
         yield [builds[side :: len(revisions)] for side in range(len(revisions))]
+
+
+def recipe_of_command(wanted: Revisions) -> Recipe:
+    """Return how the revisions of a command are built; raise UsageError as `check_build`."""
+    from steelyard.subjects.revisions.recipe import Recipe
+
+    check_build(wanted)
+    return Recipe(wanted.build, timeout_s=wanted.build_timeout)
 
 
 def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:

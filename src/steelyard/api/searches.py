@@ -9,7 +9,7 @@ from steelyard.api.counting import jobs_checked
 from steelyard.api.options import Options
 from steelyard.api.project import chosen_targets, with_absolute_paths
 from steelyard.api.recipe import recipe_of
-from steelyard.api.revisions import check_build
+from steelyard.api.revisions import recipe_of_command
 from steelyard.api.settings import settings_of
 from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
 from steelyard.design.bisection.weighing import SearchRequest
@@ -47,9 +47,7 @@ class Ends:
 
 def search_for_command(command: str, ends: Ends, options: Options, world: World) -> SearchRequest:
     """Return the search for what changed a command; raises UsageError for what cannot be weighed."""
-    wanted = options.revisions
-    check_build(wanted)
-    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
+    recipe = recipe_of_command(options.revisions)
     return _request(command, ends, recipe, options, _settings(command, options, world))
 
 
