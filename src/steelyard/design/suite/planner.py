@@ -26,7 +26,6 @@ from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
@@ -86,7 +85,9 @@ class Planner:
         if not selection.processed:
             chosen = {one.entry for one in benchmarks}
             findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)
-        findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed_findings(settings, trials)]
+        findings += [*other_work_finding(tried), *process_time_finding(tried)]
+        if not timed(settings.metrics):  # else the timing of the others names those that were not reached
+            findings += not_measured_finding(trials.missed, of_harness=True)
         return self.record.model_copy(
             update={
                 "settings": settings.model_copy(update=self._found_settings(settings, selection, trials, tried)),
@@ -279,8 +280,3 @@ def _stop_reason(benchmark: Benchmark, trials: Trials) -> StopReason:
     if benchmark.entry not in trials.known:
         return "time"
     return "failed" if benchmark.entry in trials.failures else "interrupted"
-
-
-def _missed_findings(settings: Settings, trials: Trials) -> list[Finding]:
-    """Return a finding that names those that were not reached, unless the timing of the others will do so."""
-    return [] if timed(settings.metrics) else not_measured_finding(trials.missed, of_harness=True)
