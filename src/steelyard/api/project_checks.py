@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from steelyard.api.checks import check_limit
 from steelyard.api.options import Options
 from steelyard.api.recipe import recipe_of
-from steelyard.api.revisions import built_side, findings_of_one
+from steelyard.api.revisions import built_side, findings_of
 from steelyard.api.settings import request_of
 from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
 from steelyard.design.folders import enter_folder
@@ -95,7 +95,7 @@ def side_of_project(
 
         def findings(subject: Subject, settings: Settings) -> list[Finding]:
             check_relative(repository, subject.command)
-            return findings_of_one(repository, builds, subject, settings, world)
+            return findings_of(repository, [builds], [subject], settings, world)
 
         yield BuiltSide(side_of(builds, builds[0].revision.label), findings)
 

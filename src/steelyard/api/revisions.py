@@ -100,7 +100,7 @@ def subject_of_revision(
     with built_side(wanted, Path(settings.directory), recipe, 0, watch, world, command) as (repository, builds):
         side = side_of(builds, name or builds[0].revision.label)
         (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=world.search_path)
-        yield subject, findings_of_one(repository, builds, subject, settings, world)
+        yield subject, findings_of(repository, [builds], [subject], settings, world)
 
 
 @contextmanager
@@ -214,39 +214,24 @@ def _one_command(commands: Sequence[str]) -> str:
 def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
-    """Return the findings about the sides that the user should know before they are weighed."""
-    from steelyard.design.revision_findings import identical_finding
+    """Return the findings that the user should know before two sides are weighed, or a single one is measured."""
+    from steelyard.design.revision_findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, same_files
     from steelyard.subjects.revisions.revision import WORK_TREE
 
     first_builds = [builds[0] for builds in sides]
-    if are_identical(sides, subjects, settings):
+    if len(sides) > 1 and are_identical(sides, subjects, settings):
         baseline, candidate = (build.revision.label for build in first_builds)
         same = same_files(first_builds, subjects)
         # Who has changed nothing yet would otherwise see the tool do nothing.
         parent = _parent(repository) if same and first_builds[-1].revision.name == WORK_TREE else None
         same = same or "build the same program, byte for byte but for the build's paths"
         return [identical_finding(baseline, candidate, same, parent=parent), *_checkout_findings(sides)]
-    return _findings_of_sides(repository, sides, subjects, settings, world)
+    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 
 def _parent(repository: Repository) -> str | None:
     return "HEAD~1" if repository.git.answer("rev-parse", "--quiet", "--verify", "HEAD~1^{commit}") else None
-
-
-def findings_of_one(
-    repository: Repository, builds: Builds, subject: Subject, settings: Settings, world: World
-) -> list[Finding]:
-    """Return the findings about a revision that the user should know before it is measured alone."""
-    return _findings_of_sides(repository, [builds], [subject], settings, world)
-
-
-def _findings_of_sides(
-    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
-) -> list[Finding]:
-    from steelyard.design.revision_findings import shared_findings
-
-    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:
