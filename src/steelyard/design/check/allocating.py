@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.check.evidence import Amount
-from steelyard.design.check.gather import ANY_DRAW, Checked
+from steelyard.design.check.gather import ANY_DRAW, CheckedBenchmark
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.design.heap import unseen_memory_finding
 from steelyard.measure import heap
@@ -34,7 +34,7 @@ class WatchedLaunch:
 _LOOPS_NOT_CHOSEN = "this harness chooses itself how often a body runs, so what one iteration allocates cannot be told"
 
 
-def watch_launch(checked: Checked, amount: Amount) -> WatchedLaunch:
+def watch_launch(checked: CheckedBenchmark, amount: Amount) -> WatchedLaunch:
     """Launch a benchmark once under the library; raises LaunchError."""
     return checked.runner.launch(
         checked.target(ANY_DRAW, amount),
@@ -43,7 +43,7 @@ def watch_launch(checked: Checked, amount: Amount) -> WatchedLaunch:
     )
 
 
-def measure_command(checked: Checked, program: Path) -> Allocating:
+def measure_command(checked: CheckedBenchmark, program: Path) -> Allocating:
     """Return what one launch of a command asks for; of one that fails nothing, and its `note` says why."""
     try:
         seen = watch_launch(checked, Amount(1, 1))
@@ -63,7 +63,7 @@ def measure_command(checked: Checked, program: Path) -> Allocating:
     )
 
 
-def measure_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
+def measure_benchmark(checked: CheckedBenchmark, program: Path, loops: int) -> Allocating:
     """Return what one iteration asks for: what a launch of many asks for over one of few, without what they share.
 
     Raises LaunchError.

@@ -22,7 +22,7 @@ from steelyard.design.check.evidence import (
     Evidence,
     sample_ns,
 )
-from steelyard.design.check.gather import ANY_DRAW, Checked, Gatherer, MakeSpec
+from steelyard.design.check.gather import ANY_DRAW, CheckedBenchmark, Gatherer, MakeSpec
 from steelyard.design.check.judged import TOO_FEW, Judged, Rule, State, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
@@ -85,7 +85,7 @@ class Checker:
     def command(self, name: str, empty: MakeSpec) -> list[Looked]:
         """Try the rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
-        checked = Checked(
+        checked = CheckedBenchmark(
             name, self.make, self.runner, empty=empty, remedy=self.remedy, ignore_failure=self.ignore_failure
         )
 
@@ -202,8 +202,8 @@ class Checker:
         judged = [replace(one, finding=more) if one is TOO_FEW else one for one in judged]
         return [_to_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
-    def _checked_benchmark(self, name: str, harness: Harness) -> Checked:
-        return Checked(name, self.make, self.runner, harness, remedy=self.remedy)
+    def _checked_benchmark(self, name: str, harness: Harness) -> CheckedBenchmark:
+        return CheckedBenchmark(name, self.make, self.runner, harness, remedy=self.remedy)
 
     def _choose_loops(self, name: str, harness: Harness) -> LaunchError | None:
         """Find out how many loops a sample takes; return the error if there is no such number."""
@@ -234,7 +234,9 @@ class Checker:
             self._choose_loops(other, harness)
         return [(other, self._loops[other]) for other in others if other in self._loops and other not in self._long]
 
-    def _amounts(self, checked: Checked, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
+    def _amounts(
+        self, checked: CheckedBenchmark, harness: Harness, others: Sequence[tuple[str, int]]
+    ) -> dict[str, Amount]:
         loops = self._loops[checked.name]
         fixed = harness.samples_a_launch
         first = checked.run(ANY_DRAW, Amount(loops, 1)).samples

@@ -50,7 +50,7 @@ class PlannedLaunch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedBenchmark:
     """What launches one benchmark of a harness, or the command itself."""
 
     name: str
@@ -82,7 +82,7 @@ class Checked:
 class Gatherer:
     """Fills the evidence of one benchmark; `others` are what runs before it, with their loops."""
 
-    checked: Checked
+    checked: CheckedBenchmark
     evidence: Evidence
     random: Random
     clock: Callable[[], float]
