@@ -91,10 +91,22 @@ def project_plan(
 def chosen_targets(project: Project, patterns: Sequence[str], options: Options) -> tuple[dict[int, Target], list[str]]:
     """Return the targets that fit one of the patterns (all, without any) by their place in the file, and notes.
 
-    Commands that are not among the benchmarks that `options` choose are left out, as the notes say. Raises
-    UsageError if no target is left, and for options that are only for commands, or for a single suite.
+    Commands that are not among the benchmarks that `options` choose are left out, as the notes say: each is one
+    benchmark with its target's name and no tags. Which benchmarks a harness has is known only when it lists them.
+    Raises UsageError if no target is left, and for options that are only for commands, or for a single suite.
     """
-    return _targets_with_chosen_benchmarks(_matching_targets(project, patterns, options), options)
+    targets, suite = _matching_targets(project, patterns, options), options.suite
+    chosen = {
+        position: target
+        for position, target in targets.items()
+        if target.harness is not None or (not suite.tag and is_chosen([target.name], suite.benchmark or []))
+    }
+    others = [target.name for position, target in targets.items() if position not in chosen]
+    if not chosen:
+        raise UsageError(
+            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(others)}"
+        )
+    return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
 def _matching_targets(project: Project, patterns: Sequence[str], options: Options) -> dict[int, Target]:
@@ -123,28 +135,6 @@ def _matching_targets(project: Project, patterns: Sequence[str], options: Option
             "--target, each in jobs of its own"
         )
     return chosen
-
-
-def _targets_with_chosen_benchmarks(
-    targets: Mapping[int, Target], options: Options
-) -> tuple[dict[int, Target], list[str]]:
-    """Return the targets that may have benchmarks that `options` choose, and notes about the others.
-
-    A plain command is one benchmark with its target's name and no tags; which benchmarks a harness has is known only
-    when it lists them. Raises UsageError if all targets are commands and none is chosen.
-    """
-    suite = options.suite
-    chosen = {
-        position: target
-        for position, target in targets.items()
-        if target.harness is not None or (not suite.tag and is_chosen([target.name], suite.benchmark or []))
-    }
-    others = [target.name for position, target in targets.items() if position not in chosen]
-    if not chosen:
-        raise UsageError(
-            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(others)}"
-        )
-    return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
 @contextmanager
