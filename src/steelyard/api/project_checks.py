@@ -19,13 +19,13 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import SteelyardError
 from steelyard.model.findings import Finding
-from steelyard.model.placeholders import describe_values, with_values
+from steelyard.model.placeholders import LAYOUT, describe_values, with_values
 from steelyard.model.progress import Watch
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import LAYOUT, with_parameters
+from steelyard.subjects.command import with_parameters
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe

@@ -19,7 +19,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.bisection import Sought
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import left_out_by, setting_for
-from steelyard.subjects.command import LAYOUT_PLACE
+from steelyard.model.placeholders import LAYOUT_PLACE
 from steelyard.subjects.revisions.recipe import Recipe
 
 if TYPE_CHECKING:

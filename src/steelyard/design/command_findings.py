@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from steelyard.design.findings import some_names
 from steelyard.model.findings import SHELL_WORDS, UNREAD_OUTPUT, Finding
 from steelyard.model.grouping import grouped
-from steelyard.model.placeholders import placeholders
+from steelyard.model.placeholders import LAYOUT, LOOPS, placeholders
 from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of
 
@@ -62,8 +62,8 @@ def _command_placeholder_findings(
     """Return the same for commands, by the names used in each, that all have these parameters."""
     given = [
         *params,
-        *(["layout"] if settings.layouts else []),
-        *(["loops"] if settings.counting and settings.counting.loops else []),
+        *([LAYOUT] if settings.layouts else []),
+        *([LOOPS] if settings.counting and settings.counting.loops else []),
     ]
     if not params and not settings.layouts:
         return []
