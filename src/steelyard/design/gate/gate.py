@@ -16,11 +16,12 @@ from steelyard.design.gate.reading import ReadRecord, failed_benchmarks, from_ou
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome
 from steelyard.model.derived import Verdict
-from steelyard.model.findings import CONTROL_ALARM, Finding
+from steelyard.model.findings import Finding
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Weighing
+from steelyard.report.budgets import is_withheld
 from steelyard.report.figures import count
 from steelyard.stats.verdict import against_limit, log_ratio
 
@@ -119,8 +120,7 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
         return "above" if verdict.verdict == "slower" else "open" if verdict.verdict == "undecided" else "within"
     if limit.above is None:
         return "within"
-    is_withheld = any(finding.code == CONTROL_ALARM for finding in verdict.findings)
-    if is_withheld or verdict.change is None or verdict.interval is None:
+    if is_withheld(verdict) or verdict.change is None or verdict.interval is None:
         return "open"
     interval = (log_ratio(verdict.interval[0]), log_ratio(verdict.interval[1]))
     return against_limit(log_ratio(verdict.change), interval, limit.above, is_change=verdict.is_change)
