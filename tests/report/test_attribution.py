@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from steelyard.report import attribution
+from steelyard.report.attribution import Source
 from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
 from tests.report.records import on_screen
@@ -24,7 +25,12 @@ BASELINE = 10_000_000
 
 
 def printed(rows: list[Row], rest: Rest, width: int = 80, total: int = TOTAL, baseline: int = BASELINE) -> str:
-    return on_screen(lambda console: attribution.show(Sheet(console), rows, rest, total, baseline), width)
+    source = Source(rows, rest, total, baseline, "instructions")
+    return on_screen(lambda console: attribution.show(Sheet(console), source), width)
+
+
+def in_markdown(rows: list[Row], rest: Rest, total: int, baseline: int = BASELINE) -> list[str]:
+    return attribution.markdown_rows(Source(rows, rest, total, baseline, "instructions"))
 
 
 def test_the_table_at_80_columns() -> None:
@@ -90,13 +96,8 @@ def test_a_share_of_nothing_is_not_known() -> None:
     assert "n/a" in printed(ROWS[:1], Rest(0, 0), total=500_000, baseline=0)
 
 
-def test_nothing_changed() -> None:
-    assert printed([], Rest(0, 0), total=0).strip() == "functions  no function's own count changed"
-    assert len(attribution.markdown_rows([], Rest(0, 0), 0, 10)) == 1
-
-
 def test_the_markdown_table() -> None:
-    lines = attribution.markdown_rows(ROWS[:2], Rest(1, 7), 499_007, BASELINE)
+    lines = in_markdown(ROWS[:2], Rest(1, 7), 499_007)
     assert lines == [
         "| own change | of all | with callees | function |",
         "| --: | --: | --: | :-- |",
@@ -105,14 +106,14 @@ def test_the_markdown_table() -> None:
         "| +7 | +0.00007 % |  | 1 other function |",
         "| +499,007 | +4.99 % |  | in all |",
     ]
-    without = attribution.markdown_rows(ROWS[1:2], Rest(0, 0), -1_000, BASELINE)
+    without = in_markdown(ROWS[1:2], Rest(0, 0), -1_000)
     assert without[0] == "| own change | of all | function |"
     assert len(without) == 4
 
 
 def test_a_name_cannot_break_the_markdown_table() -> None:
     row = Row(HOSTILE, f"{HOSTILE}.c", 1, "", 2, None, "renamed", HOSTILE)
-    line = attribution.markdown_rows([row], Rest(0, 0), 2, 10)[2]
+    line = in_markdown([row], Rest(0, 0), 2, 10)[2]
     assert line.count("|") == 4
     assert not set("`*\x1b\u202e") & set(line)
     assert "<b>" not in line

@@ -23,8 +23,7 @@ def target_of(command: str, options: Options, max_time: float, world: World) -> 
 
     check_limit(max_time)
     settings = settings_of(options, world)
-    search_path = world.environment.get("PATH")
-    return command_subject(command, command, "checked", shell=False, search_path=search_path), settings
+    return command_subject(command, command, "checked", shell=False, search_path=world.search_path), settings
 
 
 def check_limit(max_time: float) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.options import Counting
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import LOOPS_PLACE
 from steelyard.model.values import in_range, metric_names
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 _CACHE_METRICS = {"cost", "l1_hits", "ll_hits", "ram_hits"}
 _MOST_WEIGHT = 1e6
-_LOOPS_PLACEHOLDER = "{loops}"
 
 
 def counted_metrics(wanted: Sequence[str] | None) -> list[str]:
@@ -77,9 +77,9 @@ def _check_loops(loops: int | None, commands: Sequence[str]) -> None:
         return
     in_range("--loops", loops, 1, 10**12)
     for command in commands:
-        if _LOOPS_PLACEHOLDER not in command:
+        if LOOPS_PLACE not in command:
             raise UsageError(
-                f"--loops: the command {command!r} has no {_LOOPS_PLACEHOLDER}, which stands for how often it loops"
+                f"--loops: the command {command!r} has no {LOOPS_PLACE}, which stands for how often it loops"
             )
 
 

@@ -7,8 +7,9 @@ from itertools import product
 from typing import Any, Final
 
 from steelyard.api.options import Options
-from steelyard.api.parameters import SEPARATOR
+from steelyard.api.parameters import parameter_names
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import LAYOUT, LOOPS
 from steelyard.model.typed import in_quotes
 
 _MOST_COMMANDS: Final = 2
@@ -42,12 +43,9 @@ def check_variables(options: Options, commands: Sequence[str]) -> None:
 
 def _varying_names(options: Options) -> list[str]:
     """Return the names whose values differ from launch to launch."""
-    weighing = options.weighing
-    parameters = [*(weighing.parameter_list or []), *(weighing.parameter_scan or [])]
-    names = [argument.split(SEPARATOR)[0] for argument in parameters]
-    layout = ["layout"] if weighing.layouts is not None else []
-    loops = ["loops"] if options.counting.loops is not None else []
-    return [*names, *layout, *loops]
+    layout = [LAYOUT] if options.weighing.layouts is not None else []
+    loops = [LOOPS] if options.counting.loops is not None else []
+    return [*parameter_names(options.weighing), *layout, *loops]
 
 
 def _one_or_two(option: str, commands: Sequence[str] | None) -> list[str]:

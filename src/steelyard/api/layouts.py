@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.api.options import Plan
-from steelyard.api.parameters import SEPARATOR
+from steelyard.api.parameters import parameter_names
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import LAYOUT, LAYOUT_PLACE
 from steelyard.model.values import in_range
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe
 
 FEWEST_LAYOUTS = 2
-_PLACEHOLDER = "{layout}"
 
 
 def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None) -> int:
@@ -27,15 +27,14 @@ def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | Non
     from steelyard.model.layouts import MOST_LAYOUTS
 
     in_range("--layouts", options.layouts, FEWEST_LAYOUTS, MOST_LAYOUTS)
-    parameters = [*(options.parameter_list or []), *(options.parameter_scan or [])]
-    if any(argument.split(SEPARATOR)[0] == _PLACEHOLDER.strip("{}") for argument in parameters):
-        raise UsageError(f"--layouts sets {_PLACEHOLDER} in the commands: give the parameter another name")
+    if LAYOUT in parameter_names(options):
+        raise UsageError(f"--layouts sets {LAYOUT_PLACE} in the commands: give the parameter another name")
     if recipe is not None and recipe.has_layouts:
         return options.layouts
     for command in commands:
-        if _PLACEHOLDER not in command:
+        if LAYOUT_PLACE not in command:
             raise UsageError(
-                f"--layouts {options.layouts}: {command!r} has no {_PLACEHOLDER}, so that one layout alone would be "
+                f"--layouts {options.layouts}: {command!r} has no {LAYOUT_PLACE}, so that one layout alone would be "
                 "weighed: " + (_COMMAND_ADVICE if recipe is None else _BUILD_ADVICE)
             )
     return options.layouts

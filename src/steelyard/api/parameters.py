@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from steelyard.api.options import Plan
 from steelyard.model.errors import UsageError
 
 # No argument can contain NUL, so it separates the arguments of one option unambiguously.
@@ -30,6 +31,11 @@ def too_few_arguments(option: str) -> UsageError:
 def may_have_step(option: str) -> bool:
     """Return whether one more argument may follow."""
     return ARGUMENTS[option] is _SCAN
+
+
+def parameter_names(plan: Plan) -> list[str]:
+    """Return the names of the parameters that are asked for."""
+    return [argument.split(SEPARATOR)[0] for argument in [*(plan.parameter_list or []), *(plan.parameter_scan or [])]]
 
 
 def join_parameters(parameters: Mapping[str, Sequence[str | float]]) -> list[str]:

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.options import Options
 from steelyard.api.recipe import known_targets, recipe_of
 from steelyard.api.revisions import built_sides, findings_of
-from steelyard.api.settings import parameters_of, request_of, settings_of
+from steelyard.api.settings import request_of
 from steelyard.api.targets import AskedTarget, names_with, values_of
 from steelyard.api.untimed import options_of_target
 from steelyard.design.findings import new_suite_finding, some_names
@@ -30,7 +30,7 @@ from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.typed import command_line
-from steelyard.model.values import AUTO, metric_names
+from steelyard.model.values import metric_names
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.checkout import NotBuiltError
@@ -83,7 +83,7 @@ def project_plan(
     options, recipe = with_absolute_paths(_with_seed(options, world)), recipe_of(project, targets, options, world)
     with enter_folder(project.folder):  # errors that need no build come first
         for planned in _PlannedTarget.of_each(project, targets, options, world):
-            planned.check(recipe.of_one(planned.target.name))
+            planned.refuse_mistakes(recipe.of_one(planned.target.name))
     with sides_of(project, recipe, options, watch, world) as sides, enter_folder(project.folder):
         parts, left_out = _parts_of(project, targets, sides, options, world)
         yield ProjectPlan(parts, options.judging.max_time or project.compare.max_time, left_out)
@@ -92,10 +92,27 @@ def project_plan(
 def chosen_targets(project: Project, patterns: Sequence[str], options: Options) -> tuple[dict[int, Target], list[str]]:
     """Return the targets that fit one of the patterns (all, without any) by their place in the file, and notes.
 
-    Commands that are not among the benchmarks that `options` choose are left out, as the notes say. Raises
-    UsageError if no target is left, and for options that are only for commands, or for a single suite.
+    Commands that are not among the benchmarks that `options` choose are left out, as the notes say: each is a
+    benchmark with its target's name, or one for all values of its parameters, and has no tags. Which benchmarks a
+    harness has is known only when it lists them. Raises UsageError if no target is left, and for options that are only
+    for commands, or for a single suite.
     """
-    return _targets_with_chosen_benchmarks(_matching_targets(project, patterns, options), options)
+    targets, suite = _matching_targets(project, patterns, options), options.suite
+    wanted = suite.benchmark or []
+    chosen = {
+        position: target
+        for position, target in targets.items()
+        if target.harness is not None
+        or (not suite.tag and any(is_chosen(names_with(target, values), wanted) for values in values_of(target)))
+    }
+    others = [target.name for position, target in targets.items() if position not in chosen]
+    if not chosen:
+        commands = targets.values()
+        names = [command_line(names_with(one, values)[-1:]) for one in commands for values in values_of(one)]
+        raise UsageError(
+            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(names)}"
+        )
+    return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
 def _matching_targets(project: Project, patterns: Sequence[str], options: Options) -> dict[int, Target]:
@@ -124,33 +141,6 @@ def _matching_targets(project: Project, patterns: Sequence[str], options: Option
             "--target, each in jobs of its own"
         )
     return chosen
-
-
-def _targets_with_chosen_benchmarks(
-    targets: Mapping[int, Target], options: Options
-) -> tuple[dict[int, Target], list[str]]:
-    """Return the targets that may have benchmarks that `options` choose, and notes about the others.
-
-    A plain command is a benchmark with its target's name, or one for all values of its parameters, and has no tags;
-    which benchmarks a harness has is known only when it lists them. Raises UsageError if all targets are commands and
-    none is chosen.
-    """
-    suite = options.suite
-    patterns = suite.benchmark or []
-    chosen = {
-        position: target
-        for position, target in targets.items()
-        if target.harness is not None
-        or (not suite.tag and any(is_chosen(names_with(target, values), patterns) for values in values_of(target)))
-    }
-    others = [target.name for position, target in targets.items() if position not in chosen]
-    if not chosen:
-        commands = targets.values()
-        names = [command_line(names_with(one, values)[-1:]) for one in commands for values in values_of(one)]
-        raise UsageError(
-            f"--benchmark and --tag choose none of the commands, which go by their names: {some_names(names)}"
-        )
-    return chosen, [f"{name}: a command that is not among those asked for, so it is left out" for name in others]
 
 
 @contextmanager
@@ -199,10 +189,8 @@ def _parts_of(
     """Return the weighings of these targets on both sides, and what to say of those left out."""
     parts, left_out = list[Part](), list[str]()
     for planned in _PlannedTarget.of_each(project, targets, options, world):
-        try:
+        with planned.errors_located():
             part = planned.part(sides.of_target(planned.target.name))
-        except UsageError as error:
-            raise planned.located_error(error) from error
         if isinstance(part, Part):
             parts.append(part)
         else:
@@ -235,28 +223,14 @@ def _part_of_new_commands(
 class _PlannedTarget(AskedTarget):
     """One target to be weighed."""
 
-    def check(self, recipe: Recipe) -> None:
-        """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
-        try:
-            options = self._target_options()
-            if options.launch.cpu == AUTO:  # the quietest one is only determined after the builds
-                options = replace(options, launch=replace(options.launch, cpu=None))
-            self._settings(options, recipe)
-            parameters_of(options, [self.target.command])
-        except UsageError as error:
-            raise self.located_error(error) from error
-
-    def _settings(self, options: Options, recipe: Recipe | None) -> Settings:
-        return settings_of(
-            options, self.world_without_secrets(), commands=[self.target.command], judged=True, recipe=recipe
-        )
+    judged: ClassVar[bool] = True
 
     def part(self, sides: Sides) -> Part | str:
         """Return its weighing, which tells of a new suite; for a command that only the candidate has, return a note."""
         from steelyard.subjects.revisions.sides import new_file, subject_in
 
-        options = self._target_options()
-        settings = self._with_margins(self._settings(options, sides.recipe))
+        options = self.target_options()
+        settings = self._with_margins(self.settings(options, sides.recipe))
         if (error := sides.candidate.error or sides.baseline.error) is not None:
             return self._not_built(sides, options, settings, error)
         candidate = self._side_subject(sides.candidate, "candidate", options)
@@ -294,18 +268,17 @@ class _PlannedTarget(AskedTarget):
         from steelyard.design.request import Request
         from steelyard.subjects.revisions.sides import subject_in
 
-        options = self._target_options()
+        options = self.target_options()
         candidate = self._side_subject(sides.candidate, "candidate", options)
         subjects = [subject_in(sides.baseline, candidate), candidate]
         missing = f"command of {self.project.file}"
         finding = new_suite_finding(sides.baseline.name, sides.candidate.name, names, missing)
-        return Part(names, Request(subjects, self._settings(options, sides.recipe), findings=[finding]))
+        return Part(names, Request(subjects, self.settings(options, sides.recipe), findings=[finding]))
 
     def _side_subject(self, side: Side, role: str, options: Options) -> Subject:
-        search_path = self.world.environment.get("PATH")
-        return side.subject(self.target.command, role, shell=options.launch.shell, search_path=search_path)
+        return side.subject(self.target.command, role, shell=options.launch.shell, search_path=self.world.search_path)
 
-    def _target_options(self) -> Options:
+    def target_options(self) -> Options:
         """Return what is asked of it, without what its metrics make no use of."""
         options = self.options_with_file(_with_layouts(self.project, self.options))
         return options_of_target(
@@ -321,12 +294,11 @@ class _PlannedTarget(AskedTarget):
         return None if self.options.judging.is_given("margin") else self.target.margin
 
     def _with_margins(self, settings: Settings) -> Settings:
+        if self.options.judging.is_given("margin"):
+            return settings
         compare: Compare = self.project.compare
-        update: dict[str, Any] = {"directory": str(self.project.folder)}
-        if not self.options.judging.is_given("margin"):
-            default = settings.margin if compare.margin is None else compare.margin
-            update |= {"margin": default, "margins": compare.margins}
-        return settings.model_copy(update=update)
+        default = settings.margin if compare.margin is None else compare.margin
+        return settings.model_copy(update={"margin": default, "margins": compare.margins})
 
     def _shares_time(self) -> bool:
         """Return whether a time is given for all targets together, and this one is timed and has none of its own."""

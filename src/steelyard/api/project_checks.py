@@ -10,23 +10,22 @@ from typing import TYPE_CHECKING, Any
 from steelyard.api.checks import check_limit
 from steelyard.api.options import Options
 from steelyard.api.recipe import recipe_of
-from steelyard.api.revisions import built_side, findings_of_one
-from steelyard.api.settings import parameters_of, request_of, settings_of
+from steelyard.api.revisions import built_side, findings_of
+from steelyard.api.settings import request_of
 from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
 from steelyard.design.folders import enter_folder
 from steelyard.design.request import Request
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
-from steelyard.model.errors import SteelyardError, UsageError
+from steelyard.model.errors import SteelyardError
 from steelyard.model.findings import Finding
-from steelyard.model.placeholders import describe_values, with_values
+from steelyard.model.placeholders import LAYOUT, describe_values, with_values
 from steelyard.model.progress import Watch
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.model.values import AUTO
-from steelyard.subjects.command import LAYOUT, with_parameters
+from steelyard.subjects.command import with_parameters
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe
@@ -77,7 +76,11 @@ def project_checks(
         for one in checked:
             one.refuse_mistakes()
     with side_of_project(project, recipe, options, watch, world) as built, enter_folder(project.folder):
-        yield [check for one in checked for check in one.checks(built)]
+        checks = list[TargetCheck]()
+        for one in checked:
+            with one.errors_located():
+                checks += one.checks(built)
+        yield checks
 
 
 @contextmanager
@@ -92,7 +95,7 @@ def side_of_project(
 
         def findings(subject: Subject, settings: Settings) -> list[Finding]:
             check_relative(repository, subject.command)
-            return findings_of_one(repository, builds, subject, settings, world)
+            return findings_of(repository, [builds], [subject], settings, world)
 
         yield BuiltSide(side_of(builds, builds[0].revision.label), findings)
 
@@ -100,32 +103,14 @@ def side_of_project(
 class _CheckedTarget(AskedTarget):
     """One target to be checked."""
 
-    def refuse_mistakes(self) -> None:
-        """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
-        try:
-            options = self._target_options()
-            if options.launch.cpu == AUTO:  # the quietest one is only determined after the builds
-                options = replace(options, launch=replace(options.launch, cpu=None))
-            self._settings(options)
-            parameters_of(options, [self.target.command])
-        except UsageError as error:
-            raise self.located_error(error) from error
-
     def checks(self, built: BuiltSide) -> list[TargetCheck]:
-        """Return its checks, one for each combination of parameters; raise UsageError with the line in the file."""
-        try:
-            return self._checks(built)
-        except UsageError as error:
-            raise self.located_error(error) from error
-
-    def _checks(self, built: BuiltSide) -> list[TargetCheck]:
-        name, side, options = self.target.name, built.side.of_target(self.target.name), self._target_options()
-        settings, shell = self._settings(options), options.launch.shell
+        """Return its checks, one for each combination of parameters."""
+        name, side, options = self.target.name, built.side.of_target(self.target.name), self.target_options()
+        settings, shell = self.settings(options), options.launch.shell
         if side.error is not None:
             subject = side.without_program(self.target.command, shell=shell)
             return [TargetCheck(name, subject, settings, Selection(), error=side.error)]
-        search_path = self.world.environment.get("PATH")
-        subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=search_path)
+        subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
         request = self.with_chosen_values(request_of(options, [subject], settings))
         findings = built.findings(subject, settings)
         values = [one.params for one in request.benchmarks] or [{}]
@@ -145,11 +130,7 @@ class _CheckedTarget(AskedTarget):
         }
         return TargetCheck(name, subject, settings.model_copy(update=around), self.selection(request.selection))
 
-    def _settings(self, options: Options) -> Settings:
-        settings = settings_of(options, self.world_without_secrets(), commands=[self.target.command])
-        return settings.model_copy(update={"directory": str(self.project.folder)})
-
-    def _target_options(self) -> Options:
+    def target_options(self) -> Options:
         """Return what is asked of its launches; of two commands around them, that of the side that is checked."""
         options = self.options_with_file(self.options, LAUNCH_KEYS)
         launch, is_baseline = options.launch, self.options.revisions.base is not None

@@ -79,7 +79,7 @@ class _Figures:
         if isinstance(data, ForeignResults):
             return describe_levels(data.benchmarks)
         if isinstance(data, Run):
-            return list(data.derived.summaries) if data.derived else []
+            return list(data.summaries)
         return record.verdicts
 
 
@@ -117,8 +117,7 @@ class Record(_FirstVerdict, Generic[Data]):
         Each has `benchmark`, `metric`, `verdict` (slower, faster, same, undecided), `change` and `interval` (relative:
         +0.01 is 1 % slower), `pairs`, `baseline` and `candidate` (with `median` in the metric's unit and `spread`).
         """
-        derived = self.data.derived if isinstance(self.data, Weighing | Run) else None
-        return list(derived.verdicts) if derived else []
+        return list(self.data.verdicts) if isinstance(self.data, Weighing) else []
 
     figures = _Figures()
 
@@ -187,7 +186,7 @@ class Record(_FirstVerdict, Generic[Data]):
         if isinstance(self.data, Weighing):
             return as_markdown.weighing(self.data, self.verdicts)
         if isinstance(self.data, Run):
-            return as_markdown.run(self.data, self.data.derived.summaries if self.data.derived else [])
+            return as_markdown.run(self.data, self.data.summaries)
         if isinstance(self.data, ForeignResults):
             return foreign.markdown(self.data, describe_levels(self.data.benchmarks))
         raise UsageError(f"there is no Markdown of a {self.kind}: make a page of it by steelyard.page")
@@ -214,8 +213,6 @@ class Diff(_FirstVerdict):
     @property
     def verdicts(self) -> Sequence[UnpairedVerdict] | Sequence[ForeignVerdict] | Sequence[Verdict]:
         """The verdicts by benchmark (and metric), each with `benchmark`, `verdict`, `change` and `interval`."""
-        if isinstance(self.data, Weighing):
-            return self.data.derived.verdicts if self.data.derived else []
         return self.data.verdicts
 
     @property
@@ -236,7 +233,7 @@ class Diff(_FirstVerdict):
         from steelyard.report import markdown as as_markdown
 
         if isinstance(self.data, Weighing):
-            return as_markdown.weighing(self.data, self.data.derived.verdicts if self.data.derived else [])
+            return as_markdown.weighing(self.data, self.data.verdicts)
         return (
             unpaired.markdown(self.data) if isinstance(self.data, UnpairedReport) else foreign.diff_markdown(self.data)
         )

@@ -46,15 +46,13 @@ def weighing_of_revisions(
     The sides are named as by `names_of`; `watch` is told about the builds. Raises UsageError for what cannot be weighed
     like this, NotBuiltError, InterruptedBeforeStart.
     """
-    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = options.revisions
     _check_timeout(wanted)
     command = _one_command(commands)
-    check_build(wanted)
+    recipe = recipe_of_command(wanted)
     check_no_files(names or [], commands)
-    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
     settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
     # Errors that need no build are raised before it.
     parameters_of(options, [command])
@@ -65,12 +63,11 @@ def weighing_of_revisions(
         repository, builds = built
         side_names = names_of(names, listed, [one[0].revision.label for one in builds])
         baseline, candidate = map(side_of, builds, side_names)
-        search_path = world.environment.get("PATH")
         subjects = subjects_of(
             [baseline, candidate],
             command,
             shell=options.launch.shell,
-            search_path=search_path,
+            search_path=world.search_path,
             is_harness=is_harness,
         )
         findings = findings_of(repository, builds, subjects, settings, world)
@@ -97,16 +94,13 @@ def subject_of_revision(
 
     Both exist as long as the context lasts. Raises as for two.
     """
-    from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import side_of, subjects_of
 
-    wanted = options.revisions
-    check_build(wanted)
-    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
+    wanted, recipe = options.revisions, recipe_of_command(options.revisions)
     with built_side(wanted, Path(settings.directory), recipe, 0, watch, world, command) as (repository, builds):
-        side, search_path = side_of(builds, name or builds[0].revision.label), world.environment.get("PATH")
-        (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=search_path)
-        yield subject, findings_of_one(repository, builds, subject, settings, world)
+        side = side_of(builds, name or builds[0].revision.label)
+        (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=world.search_path)
+        yield subject, findings_of(repository, [builds], [subject], settings, world)
 
 
 @contextmanager
@@ -184,6 +178,14 @@ def _built_revisions(
         yield [builds[side :: len(revisions)] for side in range(len(revisions))]
 
 
+def recipe_of_command(wanted: Revisions) -> Recipe:
+    """Return how the revisions of a command are built; raise UsageError as `check_build`."""
+    from steelyard.subjects.revisions.recipe import Recipe
+
+    check_build(wanted)
+    return Recipe(wanted.build, timeout_s=wanted.build_timeout)
+
+
 def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:
     """Raise UsageError for an empty command, a time out of range, and a time although nothing `is_built`.
 
@@ -212,13 +214,13 @@ def _one_command(commands: Sequence[str]) -> str:
 def findings_of(
     repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
 ) -> list[Finding]:
-    """Return the findings about the sides that the user should know before they are weighed."""
-    from steelyard.design.revision_findings import identical_finding
+    """Return the findings that the user should know before two sides are weighed, or a single one is measured."""
+    from steelyard.design.revision_findings import identical_finding, shared_findings
     from steelyard.subjects.revisions.identity import are_identical, same_files
     from steelyard.subjects.revisions.revision import WORK_TREE
 
     first_builds = [builds[0] for builds in sides]
-    if are_identical(sides, subjects, settings):
+    if len(sides) > 1 and are_identical(sides, subjects, settings):
         baseline, candidate = (build.revision.label for build in first_builds)
         same = same_files(first_builds, subjects)
         # Who has changed nothing yet would otherwise see the tool do nothing.
@@ -226,28 +228,13 @@ def findings_of(
         parent = _parent(repository, first_builds[0].revision.commit) if is_unchanged else None
         same = same or "build the same program, byte for byte but for the build's paths"
         return [identical_finding(baseline, candidate, same, parent=parent), *_checkout_findings(sides)]
-    return _findings_of_sides(repository, sides, subjects, settings, world)
+    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 
 def _parent(repository: Repository, baseline: str | None) -> str | None:
     """Return the name of the commit before the last one; None if there is none, or if it is the baseline already."""
     parent = repository.git.answer("rev-parse", "--quiet", "--verify", "HEAD~1^{commit}")
     return "HEAD~1" if parent and parent != baseline else None
-
-
-def findings_of_one(
-    repository: Repository, builds: Builds, subject: Subject, settings: Settings, world: World
-) -> list[Finding]:
-    """Return the findings about a revision that the user should know before it is measured alone."""
-    return _findings_of_sides(repository, [builds], [subject], settings, world)
-
-
-def _findings_of_sides(
-    repository: Repository, sides: Sequence[Builds], subjects: Sequence[Subject], settings: Settings, world: World
-) -> list[Finding]:
-    from steelyard.design.revision_findings import shared_findings
-
-    return [*shared_findings(repository, sides, subjects, settings, world.environment), *_checkout_findings(sides)]
 
 
 def _checkout_findings(sides: Sequence[Builds]) -> list[Finding]:

@@ -9,7 +9,7 @@ from steelyard.api.counting import jobs_checked
 from steelyard.api.options import Options
 from steelyard.api.project import chosen_targets, with_absolute_paths
 from steelyard.api.recipe import recipe_of
-from steelyard.api.revisions import check_build
+from steelyard.api.revisions import recipe_of_command
 from steelyard.api.settings import settings_of
 from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, names_with, values_of
 from steelyard.design.bisection.weighing import SearchRequest
@@ -19,9 +19,8 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.bisection import Sought
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import is_chosen, left_out_by, setting_for
-from steelyard.model.placeholders import with_values
+from steelyard.model.placeholders import LAYOUT_PLACE, with_values
 from steelyard.model.typed import in_quotes
-from steelyard.subjects.command import LAYOUT_PLACE
 from steelyard.subjects.revisions.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -49,9 +48,7 @@ class Ends:
 
 def search_for_command(command: str, ends: Ends, options: Options, world: World) -> SearchRequest:
     """Return the search for what changed a command; raises UsageError for what cannot be weighed."""
-    wanted = options.revisions
-    check_build(wanted)
-    recipe = Recipe(wanted.build, timeout_s=wanted.build_timeout)
+    recipe = recipe_of_command(options.revisions)
     return _request(command, ends, recipe, options, _settings(command, options, world))
 
 
@@ -78,8 +75,8 @@ class _FollowedTarget(AskedTarget):
     def search(self, ends: Ends, recipe: Recipe) -> SearchRequest:
         """Return the search for what changed it; raises UsageError with the line in the file."""
         target = self.target
-        try:
-            options = self.options_with_file(self.options, _KEYS)
+        with self.errors_located():
+            options = self.target_options()
             # One build stands for all layouts.
             command = target.command.replace(LAYOUT_PLACE, "1") if self.project.build.layouts else target.command
             values = self._chosen_values() if target.parameters else {}
@@ -88,9 +85,11 @@ class _FollowedTarget(AskedTarget):
             settings = settings.model_copy(
                 update={"directory": str(self.project.folder), "margin": self._margin(options, settings, values)}
             )
-        except UsageError as error:
-            raise self.located_error(error) from error
         return replace(_request(command, ends, recipe, options, settings), target=target.name)
+
+    def target_options(self) -> Options:
+        """Return what is asked of it, as far as a search makes use of it."""
+        return self.options_with_file(self.options, _KEYS)
 
     def _chosen_values(self) -> dict[str, str]:
         """Return the values of the parameters of the one benchmark that is chosen; raises UsageError if none is."""

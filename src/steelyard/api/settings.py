@@ -48,7 +48,7 @@ def weighing_of_commands(commands: Sequence[str], names: Sequence[str], options:
 
     settings = settings_of(options, world, commands=commands, judged=True)
     roles = ["baseline"] + ["candidate"] * (len(commands) - 1)
-    search_path = world.environment.get("PATH")
+    search_path = world.search_path
     subjects: list[Subject] = []
     for command, name, role in zip(commands, names, roles, strict=True):
         try:
@@ -66,7 +66,7 @@ def run_of_command(command: str, name: str | None, options: Options, world: Worl
 
     settings = settings_of(options, world, commands=[command] if command else [])
     check_no_files([name] if name else [], [command])
-    search_path = world.environment.get("PATH")
+    search_path = world.search_path
     subject = command_subject(command, name or command, "command", shell=options.launch.shell, search_path=search_path)
     return request_of(options, [subject], settings)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from steelyard.api.keywords import group_and_field, is_given
 from steelyard.api.options import Options
 from steelyard.api.parameters import join_parameters
 from steelyard.api.recipe import passed_on_variables, without_secrets
+from steelyard.api.settings import parameters_of, settings_of
 from steelyard.api.streams import input_of_launches
 from steelyard.api.wording import split_option
 from steelyard.design.suite.selection import Selection
@@ -20,9 +22,12 @@ from steelyard.model.patterns import fits, is_chosen, left_out_by
 from steelyard.model.placeholders import describe_values
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
+from steelyard.model.settings import Settings
+from steelyard.model.values import AUTO
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
+    from steelyard.subjects.revisions.recipe import Recipe
 
 # How a target is launched; all other keys are about how two sides are weighed.
 LAUNCH_KEYS = frozenset(
@@ -66,6 +71,8 @@ def names_with(target: Target, values: Mapping[str, str]) -> list[str]:
 class AskedTarget:
     """One target, with what is asked of it."""
 
+    judged: ClassVar[bool] = False
+    """Whether there will be verdicts."""
     project: Project
     place: int
     target: Target
@@ -81,6 +88,25 @@ class AskedTarget:
             cls(project, place, target, options, world, [targets[other] for other in targets if other != place])
             for place, target in targets.items()
         ]
+
+    def refuse_mistakes(self, recipe: Recipe | None = None) -> None:
+        """Raise UsageError, with the line in the file, for anything wrong with it that no build can mend."""
+        with self.errors_located():
+            options = self.target_options()
+            if options.launch.cpu == AUTO:  # the quietest one is only determined after the builds
+                options = replace(options, launch=replace(options.launch, cpu=None))
+            self.settings(options, recipe)
+            parameters_of(options, [self.target.command])
+
+    def target_options(self) -> Options:
+        """Return what is asked of this target, by the caller and by the file."""
+        raise NotImplementedError
+
+    def settings(self, options: Options, recipe: Recipe | None = None) -> Settings:
+        """Return the settings of its launches, which run in the project's folder."""
+        commands, world = [self.target.command], self.world_without_secrets()
+        settings = settings_of(options, world, commands=commands, judged=self.judged, recipe=recipe)
+        return settings.model_copy(update={"directory": str(self.project.folder)})
 
     def options_with_file(self, options: Options, keys: Collection[str] | None = None) -> Options:
         """Return `options` with what the caller left open: the target's own, else what the file says of all targets.
@@ -127,7 +153,15 @@ class AskedTarget:
         passed_on = passed_on_variables(self.options)
         return replace(self.world, environment=without_secrets(self.world.environment, passed_on))
 
-    def located_error(self, error: UsageError) -> UsageError:
+    @contextmanager
+    def errors_located(self) -> Iterator[None]:
+        """Raise UsageErrors in this context with the line in the file that they are about."""
+        try:
+            yield
+        except UsageError as error:
+            raise self._located_error(error) from error
+
+    def _located_error(self, error: UsageError) -> UsageError:
         """Return the error with the line in the file that it is about.
 
         That is the key's line if the error begins with an option, else the command's.

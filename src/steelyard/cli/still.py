@@ -52,7 +52,7 @@ def still(options: StillOptions, world: World) -> int:
     from steelyard.model.launch_spec import LaunchSpec
 
     world.sweep()
-    program = find_command(options.words[0], world.environment.get("PATH"))
+    program = find_command(options.words[0], world.search_path)
     spec = LaunchSpec(
         os.fsencode(program),
         tuple(map(os.fsencode, options.words)),

@@ -87,7 +87,7 @@ def timeit(options: TimeitOptions, world: World) -> int:
     check_writable(*options.files.paths())
     _check_names(options.name or [])
     pythons = options.python or [sys.executable]
-    subjects = _subjects(options.statements, options.setup or [], pythons, world.environment.get("PATH"))
+    subjects = _subjects(options.statements, options.setup or [], pythons, world.search_path)
     if len(subjects) == 1:
         _check_no_verdict_options(options)
     names = names_of(options.name, options.names, [subject.name for subject in subjects])

@@ -31,10 +31,15 @@ def count_elsewhere(record: Weighing | Run) -> int:
     return sum(name not in here for name in record.settings.shard.suite)
 
 
+def members_of(record: Weighing | Run) -> list[int]:
+    """Return the numbers of the benchmarks here that share alpha: those that did not fail, except controls."""
+    places = enumerate(zip(record.benchmarks, record.stop, strict=True))
+    return [number for number, (one, reason) in places if not one.control and reason != "failed"]
+
+
 def count_members(record: Weighing | Run) -> int:
-    """Return how many benchmarks share alpha, here and elsewhere: those that did not fail."""
-    stops = zip(record.benchmarks, record.stop, strict=True)
-    return max(1, sum(not one.control and reason != "failed" for one, reason in stops) + count_elsewhere(record))
+    """Return how many benchmarks share alpha, here and elsewhere."""
+    return max(1, len(members_of(record)) + count_elsewhere(record))
 
 
 @lru_cache

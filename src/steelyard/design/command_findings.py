@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
 from steelyard.model.findings import SHELL_WORDS, UNREAD_OUTPUT, Finding
-from steelyard.model.placeholders import placeholders
+from steelyard.model.grouping import grouped
+from steelyard.model.placeholders import LAYOUT, LOOPS, placeholders
 from steelyard.subjects.shell_words import shell_words
 from steelyard.subjects.shims import MANAGERS, is_shim, manager_of
 
@@ -44,11 +45,8 @@ def placeholder_findings(
 
     Each command is held against those that are weighed with it: other targets have parameters of their own.
     """
-    by_baseline: dict[int, list[Benchmark]] = {}
-    for benchmark in benchmarks:
-        by_baseline.setdefault(benchmark.baseline, []).append(benchmark)
     found = []
-    for members in by_baseline.values() or [[]]:
+    for members in grouped(benchmarks, lambda one: one.baseline).values() or [[]]:
         places = {place for one in members for place in (one.baseline, one.candidate)}
         own_subjects = [one for place, one in enumerate(subjects) if not places or place in places]
         params = sorted({name for one in members for name in one.in_command()})
@@ -64,8 +62,8 @@ def _command_placeholder_findings(
     """Return the same for commands, by the names used in each, that all have these parameters."""
     given = [
         *params,
-        *(["layout"] if settings.layouts else []),
-        *(["loops"] if settings.counting and settings.counting.loops else []),
+        *([LAYOUT] if settings.layouts else []),
+        *([LOOPS] if settings.counting and settings.counting.loops else []),
     ]
     if not params and not settings.layouts:
         return []

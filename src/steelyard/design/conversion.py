@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import steelyard
 from steelyard.design.findings import some_names
-from steelyard.design.suite.selection import choose_benchmarks
+from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import (
@@ -24,12 +24,13 @@ from steelyard.model.foreign import (
     Provenance,
     other_machine,
 )
+from steelyard.model.grouping import grouped
 from steelyard.model.numbers import LEAST_VALUE, MOST_SECONDS, MOST_VALUE
 from steelyard.model.original import packed
 from steelyard.model.samples import FLOATS, concatenated, samples_of
 from steelyard.model.throughput import processed_of
 from steelyard.model.units import ns_of
-from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark
 from steelyard.subjects.formats.recognise import contents_of, format_named
 from steelyard.subjects.harness import Listed
 from steelyard.subjects.responses import shown
@@ -67,7 +68,7 @@ def convert_files(
     listed = dict.fromkeys(name for file in files for name in file.named)
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
-    matching = [one.name for one in choose_benchmarks([Listed(one) for one in listed], patterns, whose="the files'")]
+    matching = [one.name for one in Selection(only=patterns).choose([Listed(one) for one in listed], "the files'")]
     failed = {name: error for name in matching if (error := _failure_reason(files, name))}
     # If all of them failed, the first says why.
     chosen = [name for name in matching if name not in failed] or matching
@@ -129,11 +130,9 @@ def _failure_reason(files: list[_File], name: str) -> str:
 
 
 def _left_out_findings(failed: dict[str, str]) -> list[Finding]:
-    by_error: dict[str, list[str]] = {}
-    for name, error in failed.items():
-        by_error.setdefault(error, []).append(name)
     return [
-        Finding(code="left-out", message=f"{some_names(names)} left out: {error}") for error, names in by_error.items()
+        Finding(code="left-out", message=f"{some_names(names)} left out: {error}")
+        for error, names in grouped(failed, failed.__getitem__).items()
     ]
 
 

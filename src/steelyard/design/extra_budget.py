@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.design.budgets import BUDGET_ENDS, budgets_of
-from steelyard.design.findings import COLD, not_measured_finding
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, members_of
+from steelyard.design.findings import COLD, NOT_MEASURED
 from steelyard.design.judging.common import by_benchmark
 from steelyard.design.judging.judgement import judge_members
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.errors import UsageError
-from steelyard.model.findings import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.settings import Settings
@@ -25,7 +24,7 @@ from steelyard.model.subject import Benchmark
 from steelyard.stats.looks import Budgets, next_look
 
 # What the end of a budget finds, and the next end finds anew.
-_CODES_OF_THE_END = (COLD, "longer", "cut-short")
+_CODES_OF_THE_END = (COLD, NOT_MEASURED, "longer", "cut-short")
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def with_extra_budget(record: Weighing, path: Path, more: ExtraBudget) -> Weighi
             "settings": _extended_settings(record, more, places),
             "benchmarks": benchmarks,
             "stop": ["interrupted" if number in opened else reason for number, reason in enumerate(record.stop)],
-            "findings": _lasting_findings(record),
+            "findings": [finding for finding in record.findings if finding.code not in _CODES_OF_THE_END],
             "derived": None,
         }
     )
@@ -93,11 +92,7 @@ def _check_has_ended(record: Weighing, path: Path, more: ExtraBudget) -> None:
 
 
 def _undecided_numbers(record: Weighing, views: list[Weighing], metric: str) -> list[int]:
-    members = [
-        number
-        for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
-        if reason != "failed" and not one.control
-    ]
+    members = members_of(record)
     judged = judge_members(views, members, metric, {})
     return [
         number
@@ -139,15 +134,3 @@ def _extended_settings(record: Weighing, more: ExtraBudget, places: Sequence[tup
 def used_s(record: Weighing | Run) -> float:
     """Return how much of its budget a record has used, in seconds: for trials of benchmarks, and for launches."""
     return record.preparing_s + max(record.seconds, float(record.launches.taken_ns().sum()) / 1e9)
-
-
-def _lasting_findings(record: Weighing) -> list[Finding]:
-    """Return the findings, without those that will be found anew or no longer hold."""
-    measured = set(record.launches.benchmark)
-    missed = [
-        one.name
-        for number, (one, reason) in enumerate(zip(record.benchmarks, record.stop, strict=True))
-        if reason == "time" and number not in measured
-    ]
-    outdated = not_measured_finding(missed, of_harness=record.settings.harness is not None)
-    return [finding for finding in record.findings if finding.code not in _CODES_OF_THE_END and finding not in outdated]

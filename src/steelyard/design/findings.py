@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.machine.pressure import STEP_S
 from steelyard.model.findings import NEW_SUITE, Finding
+from steelyard.model.grouping import grouped
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import figures
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from steelyard.model.subject import Benchmark
 
 COLD = "cold"
+NOT_MEASURED = "not-measured"
 _MOST_NAMES = 10
 _OWN_STARTS_REMEDY = "it went on with starts of its own; --own-starts begins with them"
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
@@ -34,12 +36,9 @@ def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missi
 
 def skipped_findings(reasons: Mapping[str, str]) -> list[Finding]:
     """Return a finding for each reason for which benchmarks skip themselves, given by their names."""
-    names = dict[str, list[str]]()
-    for name, reason in reasons.items():
-        names.setdefault(reason, []).append(name)
     return [
-        Finding(code="skipped", message=f"not measured: {some_names(of_reason)}: {reason}")
-        for reason, of_reason in names.items()
+        Finding(code="skipped", message=f"not measured: {some_names(names)}: {reason}")
+        for reason, names in grouped(reasons, reasons.__getitem__).items()
     ]
 
 
@@ -166,7 +165,7 @@ def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Find
     fewer = "choose some of a suite with --benchmark" if of_harness else "give fewer commands, or values of a parameter"
     return [
         Finding(
-            code="not-measured",
+            code=NOT_MEASURED,
             message=f"time ran out before these were measured: {some_names(names)}",
             remedy=f"raise --max-time, or {fewer}",
         )

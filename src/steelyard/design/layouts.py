@@ -8,9 +8,9 @@ from pathlib import Path
 
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.findings import Finding
+from steelyard.model.placeholders import LAYOUT_PLACE
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.subjects.command import LAYOUT_PLACE
 from steelyard.subjects.programs import digest, weighed_file
 
 

@@ -38,9 +38,7 @@ def merge_parts(records: Sequence[tuple[Path, Weighing | Run]]) -> Weighing:
         raise UsageError("there is nothing to merge: name the record of each part")
     _check_alike(parts)
     _check_complete(parts)
-    ordered = sorted(parts, key=lambda part: _shard(part[1]).number)
-    places = _places([record for _, record in ordered])
-    return _join([record for _, record in ordered], places)
+    return _join(sorted((record for _, record in parts), key=lambda record: _shard(record).number))
 
 
 def _check_part(path: Path, record: Weighing | Run) -> Weighing:
@@ -152,36 +150,32 @@ def _check_complete(parts: _Parts) -> None:
 # --- joined
 
 
-_Places = list[dict[int, int]]
-"""For each part, a mapping from its number of a benchmark to that in the whole."""
+_Joined = Sequence[tuple[Weighing, Mapping[int, int]]]
+"""The parts, each with a mapping from its number of a benchmark to that in the whole."""
 
 
-def _places(records: Sequence[Weighing]) -> _Places:
+def _origins(records: Sequence[Weighing]) -> list[tuple[int, int]]:
+    """Return for each benchmark of the whole, in order, which part it is of, and its number there."""
     suite = {name: place for place, name in enumerate(_shard(records[0]).suite)}
 
-    def order(place_in_part: tuple[int, int]) -> tuple[bool, int, int]:
-        one = records[place_in_part[0]].benchmarks[place_in_part[1]]
-        return one.control, suite.get(one.name, len(suite)), place_in_part[0]
+    def order(origin: tuple[int, int]) -> tuple[bool, int, int]:
+        one = records[origin[0]].benchmarks[origin[1]]
+        return one.control, suite.get(one.name, len(suite)), origin[0]
 
     places_in_parts = [
         (part, number) for part, record in enumerate(records) for number in range(len(record.benchmarks))
     ]
-    places: _Places = [{} for _ in records]
-    for place, (part, number) in enumerate(sorted(places_in_parts, key=order)):
+    return sorted(places_in_parts, key=order)
+
+
+def _join(records: Sequence[Weighing]) -> Weighing:
+    first, origins = records[0], _origins(records)
+    places: list[dict[int, int]] = [{} for _ in records]
+    for place, (part, number) in enumerate(origins):
         places[part][number] = place
-    return places
-
-
-def _join(records: Sequence[Weighing], places: _Places) -> Weighing:
-    first = records[0]
-    origin_by_place = {
-        place: (part, number) for part, of_part in enumerate(places) for number, place in of_part.items()
-    }
-    origins = [origin_by_place[place] for place in range(len(origin_by_place))]
+    joined = list(zip(records, places, strict=True))
     rows = [
-        row._replace(benchmark=of_part[row.benchmark])
-        for record, of_part in zip(records, places, strict=True)
-        for row in record.launches.rows()
+        row._replace(benchmark=of_part[row.benchmark]) for record, of_part in joined for row in record.launches.rows()
     ]
     return first.model_copy(
         update={
@@ -197,10 +191,10 @@ def _join(records: Sequence[Weighing], places: _Places) -> Weighing:
                 *dict.fromkeys(one for record in records for one in record.findings),
             ],
             "launches": Launches.of_rows(rows),
-            "counting": _counting(records, places),
-            "heap": _heap(records, places),
+            "counting": _counting(joined),
+            "heap": _heap(joined),
             "watch": None,
-            "parts": [_describe_part(record, of_part) for record, of_part in zip(records, places, strict=True)],
+            "parts": [_describe_part(record, of_part) for record, of_part in joined],
             "derived": None,
         }
     )
@@ -238,8 +232,8 @@ def _merged_finding(records: Sequence[Weighing]) -> Finding:
     )
 
 
-def _counting(records: Sequence[Weighing], places: _Places) -> Counting | None:
-    counted = [(record.counting, of_part) for record, of_part in zip(records, places, strict=True) if record.counting]
+def _counting(joined: _Joined) -> Counting | None:
+    counted = [(record.counting, of_part) for record, of_part in joined if record.counting]
     if not counted:
         return None
     return counted[0][0].model_copy(
@@ -254,8 +248,8 @@ def _counting(records: Sequence[Weighing], places: _Places) -> Counting | None:
     )
 
 
-def _heap(records: Sequence[Weighing], places: _Places) -> Heap | None:
-    watched = [(record.heap, of_part) for record, of_part in zip(records, places, strict=True) if record.heap]
+def _heap(joined: _Joined) -> Heap | None:
+    watched = [(record.heap, of_part) for record, of_part in joined if record.heap]
     if not watched:
         return None
     return Heap(

@@ -96,8 +96,9 @@ def _outcome_part(outcome: Outcome, room: budget.Budget, key: str) -> Part:
     if isinstance(record, Run):
         part = runs.of_run(record, room, running=outcome.is_running)
     else:
-        verdicts = record.derived.verdicts if record.derived else []
-        part = weighings.weighing_part(record, list(look_back(record, verdicts)), room, key, running=outcome.is_running)
+        part = weighings.weighing_part(
+            record, list(look_back(record, record.verdicts)), room, key, running=outcome.is_running
+        )
         part = replace(part, way_on=outcome.way_on() or "")
     # As the record says it: where its launches are kept is of no use to those who read the page elsewhere.
     error = outcome.error and (failure(record) or outcome.error)

@@ -44,7 +44,6 @@ from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.journal import Journal, is_journal
-from steelyard.model.machine import MachineFacts
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import LaunchRow
@@ -225,9 +224,8 @@ def _header(request: Request, session: Session) -> Weighing | Run:
     completed = replace(
         request, subjects=subjects, settings=_supported_settings(request.settings, session), findings=findings
     )
-    return unmeasured_record(
-        completed, "interrupted", _machine_facts(session), session.world
-    )  # as a journal without an end
+    machine = session.world.facts().model_copy(update={"offers": session.launcher.offers})
+    return unmeasured_record(completed, "interrupted", machine, session.world)  # as a journal without an end
 
 
 def _supported_settings(settings: Settings, session: Session) -> Settings:
@@ -241,10 +239,6 @@ def _with_new_digests(request: Request) -> list[Subject]:
     if not request.settings.setup and not request.settings.layouts:
         return list(request.subjects)
     return [with_digest(one, request.settings) for one in request.subjects]
-
-
-def _machine_facts(session: Session) -> MachineFacts:
-    return session.world.facts().model_copy(update={"offers": session.launcher.offers})
 
 
 def _prepare(header: Weighing | Run, session: Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:

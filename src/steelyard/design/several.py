@@ -31,7 +31,6 @@ from steelyard.model.metrics import is_counted
 from steelyard.model.patterns import split_key
 from steelyard.model.placeholders import describe_values
 from steelyard.model.progress import Watch
-from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.stats.signed_rank import fewest_differences
 from steelyard.stats.verdict import CHANGED
@@ -168,7 +167,8 @@ def measure_all(
         started_s = clock()
         settings = part.request.settings.model_copy(update={"alpha": alphas[place] or part.request.settings.alpha})
         if _takes_shared_time(part) and total_s is not None:
-            settings = _with_time_limit(settings, total_s * len(part.names) / targets_waiting)
+            share_s = max(_SHORTEST_WEIGHING_S, total_s * len(part.names) / targets_waiting)
+            settings = settings.model_copy(update={"max_time_s": share_s})
             targets_waiting -= len(part.names)
         request = replace(part.request, settings=settings)
         try:
@@ -209,7 +209,3 @@ def _found_all_changed(outcome: Outcome) -> bool:
     timed = [one for one in record.derived.verdicts if not one.control and not is_counted(one.metric)]
     members = {number for number, one in enumerate(record.benchmarks) if not one.control}
     return {one.index for one in timed} == members and all(one.verdict in CHANGED for one in timed)
-
-
-def _with_time_limit(settings: Settings, seconds: float) -> Settings:
-    return settings.model_copy(update={"max_time_s": max(_SHORTEST_WEIGHING_S, seconds)})

@@ -61,14 +61,13 @@ class Session:
     def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
         """Return a runner on the session's server, or on another one, that is cleaned up after."""
         launcher = on or self.launcher
-        runner = Runner(launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
-        runner.forget_cancel = launcher.forget_cancel
-        return self.cleaning.watch(runner)
+        stop, forget = self.interrupt.is_requested, launcher.forget_cancel
+        return self.cleaning.watch(Runner(launcher, stop, hooks or Hooks(), watch=self.watch, forget_cancel=forget))
 
     @cached_property
     def valgrind(self) -> Valgrind:
         """The counter; asked for its version once."""
-        return self.world.valgrind(self.world.environment.get("PATH"))
+        return self.world.valgrind(self.world.search_path)
 
 
 def stages(

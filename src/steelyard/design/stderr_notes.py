@@ -67,10 +67,11 @@ class StderrNotes:
         """
         if record.settings.harness is not None:
             return []
-        named_findings = [
-            (one.name, self._benchmark_finding(number, record)) for number, one in enumerate(record.benchmarks)
+        found = [
+            (one.name, finding)
+            for number, one in enumerate(record.benchmarks)
+            if (finding := self._benchmark_finding(number, record)) is not None
         ]
-        found = [(name, finding) for name, finding in named_findings if finding is not None]
         return findings_by_name(found, record.benchmarks)
 
     def _benchmark_finding(self, benchmark: int, record: Weighing | Run) -> Finding | None:

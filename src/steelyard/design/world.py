@@ -200,6 +200,11 @@ class World:
     isolated: Callable[[int | None], AbstractContextManager[Isolated]] = _isolated
     """A control group for launches on one processor, or on all, for as long as the context lasts."""
 
+    @property
+    def search_path(self) -> str | None:
+        """Where programs are looked up."""
+        return self.environment.get("PATH")
+
     def store(self) -> Store:
         """Return the store of the user's records; raises UsageError where there can be none."""
         return Store.of_user(self.environment, self.now)

@@ -43,7 +43,7 @@ class Judged:
             return None
         if self.limit is not None:
             return self.limit.above
-        return self.weighing.settings.margin if self.verdict.margin is None else self.verdict.margin
+        return self.weighing.settings.margin_of(self.verdict)
 
     @property
     def has_no_data(self) -> bool:

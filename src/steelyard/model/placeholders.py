@@ -7,6 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+LAYOUT: Final = "layout"
+"""The parameter for the number of a build, if a side has several."""
+LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
+LOOPS: Final = "loops"
+"""The parameter for how often a command loops, if counts are those of its loops alone."""
+LOOPS_PLACE: Final = f"{{{LOOPS}}}"
 
 
 def placeholders(argv: Sequence[str]) -> list[str]:

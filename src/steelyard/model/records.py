@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting
-from steelyard.model.derived import Derived
+from steelyard.model.derived import Derived, Summary, Verdict
 from steelyard.model.findings import IDENTICAL, NEW_SUITE, Finding, VerdictName
 from steelyard.model.format import FORMAT, VERSION
 from steelyard.model.heap import Heap
@@ -161,6 +161,11 @@ class Weighing(_Measured):
     )
     derived: Derived | None = None
 
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What was judged of it; empty if nothing was."""
+        return self.derived.verdicts if self.derived else []
+
     def watch_of(self, benchmark: int) -> Watch | None:
         """What went on beside a benchmark's launches; in a merged weighing, on the machine that it ran on."""
         return next((part.watch for part in self.parts if benchmark in part.benchmarks), self.watch)
@@ -188,6 +193,11 @@ class Run(_Measured):
     kind: Literal["run"] = "run"
     subjects: list[Subject] = Field(min_length=1, max_length=1)
     derived: Derived | None = None
+
+    @property
+    def summaries(self) -> list[Summary]:
+        """What is said of its benchmarks; empty if nothing is."""
+        return self.derived.summaries if self.derived else []
 
     @model_validator(mode="after")
     def _check_side(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, field_serializer, model_validator
 
@@ -15,6 +15,9 @@ from steelyard.model.patterns import setting_for
 from steelyard.model.secrecy import is_secret
 from steelyard.model.subject import Benchmark
 from steelyard.model.throughput import is_empty
+
+if TYPE_CHECKING:
+    from steelyard.model.derived import Verdict
 
 Margin = Annotated[float, Field(gt=0, lt=1)]
 
@@ -189,6 +192,10 @@ class Settings(Record):
         """The same settings, with the margin that applies to a benchmark in a metric."""
         margin = setting_for(self.margins, benchmark.names(), metric, self.margin)
         return self if margin == self.margin else self.model_copy(update={"margin": margin})
+
+    def margin_of(self, verdict: Verdict) -> float:
+        """The margin by which a verdict was judged; where nothing had to be measured it has none of its own."""
+        return self.margin if verdict.margin is None else verdict.margin
 
     @field_serializer("variables")
     def _without_secrets(self, variables: dict[str, str | None]) -> dict[str, str | None]:

@@ -3,52 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rich.text import Text
 
 from steelyard.report import figures
-from steelyard.report.markup import code, escape, table
+from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 from steelyard.stats.attribution import Rest, Row
 
 _TITLES = ("own change", "of all", "with callees")
 # Columns to keep for a name; the less important figures give way to it.
 _NAME_COLUMNS = 20
-_NO_CHANGE = "no function's own count changed"
 
 
-def show(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
-    """Print the rows, the sum of the functions that are not shown, and the change of the `total`.
+@dataclass(frozen=True)
+class Source:
+    """Where one benchmark's change comes from; shares are of `baseline_total`."""
 
-    Shares are of `baseline_total`. Where a table does not fit, each function is a paragraph.
+    rows: Sequence[Row]
+    rest: Rest
+    """The functions that are not shown."""
+    change: int
+    baseline_total: int
+    unit: str
+
+    @property
+    def has_inclusive(self) -> bool:
+        """Whether it is known of any function what its callees changed."""
+        return any(row.inclusive_change is not None for row in self.rows)
+
+
+def show(sheet: Sheet, source: Source) -> None:
+    """Print the functions, the sum of those that are not shown, and the whole change.
+
+    Where a table does not fit, each function is a paragraph.
     """
-    if not rows and not rest.functions:
-        sheet.row("functions", _NO_CHANGE)
-    elif sheet.narrow:
-        _paragraphs(sheet, rows, rest, total, baseline_total)
+    if sheet.narrow:
+        _paragraphs(sheet, source)
     else:
-        _table(sheet, rows, rest, total, baseline_total)
+        _table(sheet, source)
 
 
-def markdown_rows(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[str]:
-    """Return the rows as lines of a Markdown table with its head; if nothing changed, a sentence."""
-    if not rows and not rest.functions:
-        return [escape(_NO_CHANGE)]
+def markdown_rows(source: Source) -> list[str]:
+    """Return the functions as lines of a Markdown table with its head."""
     lines = [[*_TITLES, "function"]]
-    lines += [
-        [*_figure_cells(row.change, baseline_total, row.inclusive_change), _name(row, code, "**{}**".format)]
-        for row in rows
-    ]
-    lines += [[*numbers, text] for numbers, text in _closing_rows(rest, total, baseline_total)]
-    if not _has_inclusive(rows):
+    lines += [[*_row_cells(row, source), _name(row, code, "**{}**".format)] for row in source.rows]
+    lines += [[*numbers, text] for numbers, text in _closing_rows(source)]
+    if not source.has_inclusive:
         lines = [[own, share, text] for own, share, _, text in lines]
     return table(lines[0], lines[1:])
 
 
-def cells(rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> list[list[str]]:
-    """Return the rows as plain texts: the function or group of functions, its own change, and its share of all."""
-    function_rows = [[_name(row), *_figure_cells(row.change, baseline_total, None)[:2]] for row in rows]
-    return [*function_rows, *([text, *numbers[:2]] for numbers, text in _closing_rows(rest, total, baseline_total))]
+def cells(source: Source) -> list[list[str]]:
+    """Return plain texts: each function or group of functions, its own change, and its share of all."""
+    function_rows = [[_name(row), *_row_cells(row, source)[:2]] for row in source.rows]
+    return [*function_rows, *([text, *numbers[:2]] for numbers, text in _closing_rows(source))]
 
 
 # --- what the cells hold
@@ -66,8 +76,8 @@ def _figure_cells(change: int, baseline_total: int, inclusive: int | None) -> li
     return [_signed(change), _share(change, baseline_total), "" if inclusive is None else _signed(inclusive)]
 
 
-def _has_inclusive(rows: Sequence[Row]) -> bool:
-    return any(row.inclusive_change is not None for row in rows)
+def _row_cells(row: Row, source: Source) -> list[str]:
+    return _figure_cells(row.change, source.baseline_total, row.inclusive_change)
 
 
 def _others_label(rest: Rest, room: int) -> str:
@@ -110,18 +120,18 @@ def _annotations(sheet: Sheet, row: Row, width: int) -> list[Text]:
 # --- on a terminal
 
 
-def _table(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
+def _table(sheet: Sheet, source: Source) -> None:
     """Print figures flush right with the names after them; what does not fit beside a name goes below it."""
-    cells = [_figure_cells(row.change, baseline_total, row.inclusive_change) for row in rows]
-    closing = [numbers for numbers, _ in _closing_rows(rest, total, baseline_total)]
-    widths, room = _columns(sheet, [_TITLES, *cells, *closing], _has_inclusive(rows))
+    cells = [_row_cells(row, source) for row in source.rows]
+    closing = [numbers for numbers, _ in _closing_rows(source)]
+    widths, room = _columns(sheet, [_TITLES, *cells, *closing], source.has_inclusive)
     sheet.line(_aligned(_TITLES, widths, "dim") + Text("function", "dim"))
-    for row, numbers in zip(rows, cells, strict=True):
+    for row, numbers in zip(source.rows, cells, strict=True):
         first, *further_lines = _name_lines(sheet, row, room)
         sheet.line(_aligned(numbers, widths) + first)
         for line in further_lines:
             sheet.line(Text(" " * (sheet.width - room)) + line)
-    for numbers, text in _closing_rows(rest, total, baseline_total, room):
+    for numbers, text in _closing_rows(source, room):
         sheet.line(_aligned(numbers, widths) + Text(text, "dim"))
 
 
@@ -135,12 +145,11 @@ def _columns(sheet: Sheet, lines: Sequence[Sequence[str]], has_inclusive: bool) 
     return widths[:number_shown], max(1, room)
 
 
-def _closing_rows(rest: Rest, total: int, baseline_total: int, room: int = 80) -> list[tuple[list[str], str]]:
+def _closing_rows(source: Source, room: int = 80) -> list[tuple[list[str], str]]:
     """Return figures and name of the closing lines, which make the table add up."""
-    others_rows = (
-        [(_figure_cells(rest.change, baseline_total, None), _others_label(rest, room))] if rest.functions else []
-    )
-    return [*others_rows, (_figure_cells(total, baseline_total, None), "in all")]
+    rest, whole = source.rest, source.baseline_total
+    others_rows = [(_figure_cells(rest.change, whole, None), _others_label(rest, room))] if rest.functions else []
+    return [*others_rows, (_figure_cells(source.change, whole, None), "in all")]
 
 
 def _aligned(numbers: Sequence[str], widths: Sequence[int], style: str = "") -> Text:
@@ -162,11 +171,11 @@ def _joined_if_it_fits(parts: list[Text], room: int) -> list[Text]:
     return [line] if parts and line.cell_len <= room else parts
 
 
-def _paragraphs(sheet: Sheet, rows: Sequence[Row], rest: Rest, total: int, baseline_total: int) -> None:
-    for row in rows:
-        own, share, inclusive = _figure_cells(row.change, baseline_total, row.inclusive_change)
+def _paragraphs(sheet: Sheet, source: Source) -> None:
+    for row in source.rows:
+        own, share, inclusive = _row_cells(row, source)
         paragraphs = [f"{own} {share}"] + ([f"with callees {inclusive}"] if inclusive else [])
         annotations = _joined_if_it_fits(_annotations(sheet, row, sheet.text_width), sheet.text_width)
         sheet.row(sheet.name(row.name, sheet.width), *paragraphs, *annotations, style="")
-    for (own, share, _), text in _closing_rows(rest, total, baseline_total, sheet.width):
+    for (own, share, _), text in _closing_rows(source, sheet.width):
         sheet.row(text, f"{own} {share}")

@@ -45,11 +45,6 @@ _FEW_LAYOUTS = "few-layouts"
 _NOTED_CODES = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
-def margin_of(verdict: Verdict, settings: Settings) -> float:
-    """Return the margin by which a verdict was judged."""
-    return settings.margin if verdict.margin is None else verdict.margin
-
-
 def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool = False) -> str:
     """Say what budget would decide an undecided verdict and which option grants it, or why no budget would.
 
@@ -90,7 +85,7 @@ def _changed_and_others(verdicts: list[Verdict], settings: Settings) -> tuple[li
     """Split off those that seem changed, if the others need far more time; else return all as the others."""
 
     def seems_changed(verdict: Verdict) -> bool:
-        return abs(verdict.change or 0.0) > margin_of(verdict, settings)
+        return abs(verdict.change or 0.0) > settings.margin_of(verdict)
 
     changed, others = list(filter(seems_changed, verdicts)), list(filterfalse(seems_changed, verdicts))
     longest_s, others_s = (max(map(_seconds_needed, group), default=0.0) for group in (changed, others))
@@ -186,7 +181,7 @@ def _other_ways(verdict: Verdict, settings: Settings) -> str:
     """Say what else would decide a verdict that no sensible number of pairs decides."""
     if is_too_coarse(verdict):
         return f"what a clock's ticks may hide, no number of pairs shows{SEE_NOTE}"
-    why = f"no sensible budget would decide it at your margin of {figures.threshold(margin_of(verdict, settings))}"
+    why = f"no sensible budget would decide it at your margin of {figures.threshold(settings.margin_of(verdict))}"
     if verdict.pairs_needed is not None and verdict.seconds_needed is not None:
         why = f"more pairs would take {figures.seconds(verdict.seconds_needed)}"
     pairing = _pairing_option(verdict)

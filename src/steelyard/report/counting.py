@@ -15,7 +15,7 @@ from steelyard.report import attribution, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
-from steelyard.stats.attribution import Function, Rest, Row, attribute, first_rows, summed
+from steelyard.stats.attribution import Function, attribute, first_rows, summed
 
 _STABILITY_WORDS = {
     "exact": "equal counts",
@@ -70,23 +70,12 @@ def changed_verdicts(verdicts: list[Verdict]) -> list[Verdict]:
     return [verdict for verdict in counted if verdict.metric == counted[0].metric and verdict.change]
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where one benchmark's change comes from; shares are of `baseline_total`."""
-
-    rows: list[Row]
-    rest: Rest
-    change: int
-    baseline_total: int
-    unit: str
-
-
 def show_sources(sheet: Sheet, record: Weighing, verdict: Verdict, most: int) -> None:
     """Print which functions a benchmark's change comes from."""
     if (source := source_of(record, verdict, most)) is not None:
         sheet.blank()
         sheet.row("functions", f"where the change comes from, in {source.unit}")
-        attribution.show(sheet, source.rows, source.rest, source.change, source.baseline_total)
+        attribution.show(sheet, source)
 
 
 def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
@@ -96,15 +85,14 @@ def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     for verdict in all_changed[:_MOST_TABLES]:
         if (source := source_of(record, verdict, most)) is not None:
             lines += [f"Where the change of {code(verdict.benchmark)} comes from, in {source.unit}:", ""]
-            table = attribution.markdown_rows(source.rows, source.rest, source.change, source.baseline_total)
-            lines += [*table, ""]
+            lines += [*attribution.markdown_rows(source), ""]
     left_out = len(all_changed) - _MOST_TABLES
     if left_out > 0 and most:
         lines += [f"{figures.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
     return lines
 
 
-def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
+def source_of(record: Weighing, verdict: Verdict, most: int) -> attribution.Source | None:
     """Return up to `most` functions that a benchmark's change comes from; None if none are known."""
     counts = own_counts(record, verdict.index, verdict.metric) if most > 0 else None
     if counts is None:
@@ -113,7 +101,7 @@ def source_of(record: Weighing, verdict: Verdict, most: int) -> Source | None:
     rows, rest = first_rows(attribute(baseline, candidate), most)
     total = sum(part.own for part in baseline)
     change = sum(part.own for part in candidate) - total
-    return Source(rows, rest, change, total, counts.unit_in_words) if rows else None
+    return attribution.Source(rows, rest, change, total, counts.unit_in_words) if rows else None
 
 
 def show_largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None:

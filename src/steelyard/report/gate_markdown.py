@@ -211,8 +211,7 @@ def _findings(report: GateReport) -> list[str]:
     said_already = {finding.message for finding in gate_words.findings_without_verdict(report)}
     several = len(report.weighings) > 1
     for weighing in report.weighings:
-        verdicts = weighing.derived.verdicts if weighing.derived else []
-        record_notes = notes.of_weighing(weighing, verdicts, beside_others=several)
+        record_notes = notes.of_weighing(weighing, weighing.verdicts, beside_others=several)
         shown_notes += [note for note in record_notes if note not in shown_notes[:100]]
     shown_notes = [note for note in shown_notes if note.message not in said_already]
     return notes.markdown(

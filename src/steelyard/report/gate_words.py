@@ -158,7 +158,7 @@ def _ended_by_another_margin(judged: Judged) -> bool:
     """Return whether its weighing ended by a margin other than its limit, and would go on with that one."""
     verdict, settings = judged.verdict, judged.weighing.settings
     bound = judged.decided_by
-    is_other = bool(judged.limit or judged.accepted) and bool(bound) and bound != budgets.margin_of(verdict, settings)
+    is_other = bool(judged.limit or judged.accepted) and bool(bound) and bound != settings.margin_of(verdict)
     is_known = verdict.interval is not None and not budgets.is_withheld(verdict) and not is_counted(verdict.metric)
     # Only the first metric ends a weighing; a metric that it fell back to is not among those asked for.
     is_first = verdict.metric == settings.metrics[0] or verdict.metric not in settings.metrics

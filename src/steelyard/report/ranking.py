@@ -97,7 +97,7 @@ def _ranking(record: Weighing, group: dict[int, Verdict], *, several: bool) -> R
     first = record.benchmarks[next(iter(group.values())).index]
     names = [record.subjects[first.baseline].name, *(record.subjects[candidate].name for candidate in group)]
     standings = [Standing(0.0, (0.0, 0.0), is_baseline=True), *map(_standing_of, group.values())]
-    margin = max(budgets.margin_of(one, record.settings) for one in group.values())
+    margin = max(record.settings.margin_of(one) for one in group.values())
     ranked = ranks(standings, log1p(margin))
     results = ["the baseline", *map(_result_text, group.values())]
     lines = []

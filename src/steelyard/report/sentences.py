@@ -136,7 +136,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     if counted:
         return f"{f'{change} exactly' if verdict.stability == 'exact' else estimate(verdict)}, {effort}"
     # With enough digits to show whether an end lies just inside the margin.
-    bounds = figures.interval(verdict.interval, budgets.margin_of(verdict, settings))
+    bounds = figures.interval(verdict.interval, settings.margin_of(verdict))
     return f"{change} {bounds} {figures.at_confidence(settings.alpha)}, {effort}"
 
 
@@ -201,7 +201,7 @@ def _needs_text(verdict: Verdict, change: float) -> str:
 
 def _same_text(verdict: Verdict, settings: Settings) -> str:
     low, high = verdict.interval or (0.0, 0.0)
-    margin = budgets.margin_of(verdict, settings)
+    margin = settings.margin_of(verdict)
     if verdict.change is not None and (low > 0 or high < 0):
         return f"there is a change, smaller than your margin of {figures.threshold(margin)}"
     return within_margin(margin)
@@ -247,9 +247,9 @@ def what_is_ruled_out(verdict: Verdict, settings: Settings) -> str | None:
     if budgets.is_withheld(verdict) or (verdict.interval is None and budgets.is_too_coarse(verdict)):
         return "nothing is ruled out"
     if verdict.interval is None:
-        return f"nothing is ruled out; {leaning(verdict.change, (0.0, 0.0), budgets.margin_of(verdict, settings))}"
+        return f"nothing is ruled out; {leaning(verdict.change, (0.0, 0.0), settings.margin_of(verdict))}"
     low, high = verdict.interval
-    margin = budgets.margin_of(verdict, settings)
+    margin = settings.margin_of(verdict)
     if low > 0 or high < 0:
         direction, smallest, largest = ("slower", low, high) if low > 0 else ("faster", -high, -low)
         at_least = f" by at least {figures.extent(smallest)}" if figures.extent(smallest) != figures.extent(0) else ""

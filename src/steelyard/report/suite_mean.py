@@ -20,7 +20,7 @@ def of_weighing(record: Weighing) -> dict[str, str]:
 
 def of_each_metric(record: Weighing) -> list[str]:
     """Return a weighing's means, each with its metric's name if there are several metrics."""
-    metrics = {verdict.metric for verdict in record.derived.verdicts} if record.derived else set()
+    metrics = {verdict.metric for verdict in record.verdicts}
     return [f"{metric}: {mean}" if len(metrics) > 1 else mean for metric, mean in of_weighing(record).items()]
 
 

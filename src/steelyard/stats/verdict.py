@@ -5,7 +5,7 @@ All changes are log-ratios, ln(candidate / baseline), so that swapping the sides
 
 from __future__ import annotations
 
-from math import log1p
+from math import inf, log1p
 from typing import Final, Literal
 
 from steelyard.stats.quantiles import NINE_IN_TEN
@@ -19,6 +19,11 @@ Interval = tuple[float, float]
 def log_margin(margin: float) -> float:
     """The relative margin as a log-ratio: one bound for both directions."""
     return log1p(margin)
+
+
+def log_ratio(change: float) -> float:
+    """A relative change as a log-ratio; minus infinity where nothing is left."""
+    return log1p(change) if change > -1 else -inf
 
 
 def excludes_no_change(interval: Interval) -> bool:

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
-from typing import Final
 
 from steelyard.model.counters import events_of
 from steelyard.model.errors import UsageError
 from steelyard.model.launch_spec import MAPPING_PAGES, Draw, LaunchSpec
-from steelyard.model.placeholders import PLACEHOLDER, with_values
+from steelyard.model.placeholders import LAYOUT, LAYOUT_PLACE, PLACEHOLDER, with_values
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.typed import in_quotes
@@ -32,9 +31,6 @@ _SHELL = "/bin/sh"
 _QUOTES_HINT = "; each command goes in quotes together with its arguments"
 # The roles with a --shell option: commands of `check`, hooks and the Python of `timeit` have none.
 _ROLES_WITH_SHELL = ("baseline", "candidate", "command")
-LAYOUT: Final = "layout"
-"""The parameter for the number of a build, if a side has several."""
-LAYOUT_PLACE: Final = f"{{{LAYOUT}}}"
 
 
 def command_subject(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.design.check.allocating import KEPT_BLOCKS, judge_leak, measure_benchmark
-from steelyard.design.check.gather import Checked
+from steelyard.design.check.gather import CheckedBenchmark
 from steelyard.design.runner.runner import Runner
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.soundness import Allocating
@@ -40,7 +40,7 @@ def test_what_cannot_be_told_is_said() -> None:
 
 def test_of_a_harness_that_chooses_its_loops_nothing_is_told() -> None:
     machine = Machine(lambda *_: PLAIN)
-    checked = Checked("sort", lambda _: LaunchSpec(b"it", (b"it",), ()), Runner(machine), ChoosesLoops())
+    checked = CheckedBenchmark("sort", lambda _: LaunchSpec(b"it", (b"it",), ()), Runner(machine), ChoosesLoops())
     found = measure_benchmark(checked, Path("it"), 1)
     assert (found.allocations, judge_leak(found).state, machine.specs) == (None, "untried", [])
     assert "chooses itself" in judge_leak(found).finding

@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.design.check import names
 from steelyard.design.check.checker import Checker
-from steelyard.design.check.gather import Checked
+from steelyard.design.check.gather import CheckedBenchmark
 from steelyard.design.check.names import Answer
 from steelyard.design.runner.runner import Runner
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
@@ -35,7 +35,7 @@ def answer(name: str, errors: Mapping[str, LaunchError | None]) -> Answer:
             if error is not None:
                 raise error
 
-    return names.ask_for(name, [name, "other"], lambda name: cast("Checked", Stub(name)))
+    return names.ask_for(name, [name, "other"], lambda name: cast("CheckedBenchmark", Stub(name)))
 
 
 def states(found: Answer) -> tuple[str, str, bool]:

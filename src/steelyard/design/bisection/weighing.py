@@ -136,7 +136,7 @@ class CommitScales:
             [self._side(build, commit) for build, commit in zip(self.builds.of(commits), commits, strict=True)],
             self.request.command,
             shell=self.request.shell,
-            search_path=self.world.environment.get("PATH"),
+            search_path=self.world.search_path,
         )
 
     def _side(self, build: Built, commit: Commit) -> Side:

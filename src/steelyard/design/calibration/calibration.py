@@ -54,7 +54,7 @@ def calibrate(
     does not tell its caches.
     """
     started, seed = world.clock(), world.new_seed()
-    valgrind, facts = world.valgrind(world.environment.get("PATH")), world.facts()
+    valgrind, facts = world.valgrind(world.search_path), world.facts()
     candidates = _candidates(caches, facts.caches)
     results = Results(sweep(candidates[0], facts.memory_bytes))
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.design.check.evidence import Amount
-from steelyard.design.check.gather import Checked
+from steelyard.design.check.gather import ANY_DRAW, CheckedBenchmark
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.design.heap import unseen_memory_finding
 from steelyard.measure import heap
 from steelyard.model.errors import LaunchError
 from steelyard.model.heap import HeapUse
-from steelyard.model.launch_spec import Draw
 from steelyard.model.measured import Measured
 from steelyard.model.soundness import Allocating
 from steelyard.report.figures import count
@@ -20,7 +19,6 @@ from steelyard.report.figures import count
 KEPT_BLOCKS = 0.05
 # Fewer iterations would not tell a leak from a buffer that grew once; a launch longer than this is not worth the wait.
 _FEWEST_ITERATIONS, _LONGEST_NS = 100, 5_000_000_000
-_DRAW = Draw(1, 0)
 
 
 @dataclass(frozen=True)
@@ -36,16 +34,16 @@ class WatchedLaunch:
 _LOOPS_NOT_CHOSEN = "this harness chooses itself how often a body runs, so what one iteration allocates cannot be told"
 
 
-def watch_launch(checked: Checked, amount: Amount) -> WatchedLaunch:
+def watch_launch(checked: CheckedBenchmark, amount: Amount) -> WatchedLaunch:
     """Launch a benchmark once under the library; raises LaunchError."""
     return checked.runner.launch(
-        checked.target(_DRAW, amount),
+        checked.target(ANY_DRAW, amount),
         heap.HeapWatcher(),
         lambda reading: WatchedLaunch(reading.value, reading.measured, sum(sample.loops for sample in reading.samples)),
     )
 
 
-def measure_command(checked: Checked, program: Path) -> Allocating:
+def measure_command(checked: CheckedBenchmark, program: Path) -> Allocating:
     """Return what one launch of a command asks for; of one that fails nothing, and its `note` says why."""
     try:
         seen = watch_launch(checked, Amount(1, 1))
@@ -65,7 +63,7 @@ def measure_command(checked: Checked, program: Path) -> Allocating:
     )
 
 
-def measure_benchmark(checked: Checked, program: Path, loops: int) -> Allocating:
+def measure_benchmark(checked: CheckedBenchmark, program: Path, loops: int) -> Allocating:
     """Return what one iteration asks for: what a launch of many asks for over one of few, without what they share.
 
     Raises LaunchError.

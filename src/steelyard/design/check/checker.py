@@ -22,13 +22,12 @@ from steelyard.design.check.evidence import (
     Evidence,
     sample_ns,
 )
-from steelyard.design.check.gather import Checked, Gatherer, MakeSpec
+from steelyard.design.check.gather import ANY_DRAW, CheckedBenchmark, Gatherer, MakeSpec
 from steelyard.design.check.judged import TOO_FEW, Judged, Rule, State, untried
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
 from steelyard.design.suite.loops import choose_loops
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.model.launch_spec import Draw
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.rows import Sample
 from steelyard.model.soundness import Allocating, Looked
@@ -58,7 +57,6 @@ _LONGEST_NS, _MOST_SAMPLES = 60_000_000, 40
 # A launch takes one sample if it is this long, as in a weighing; another benchmark this long is not worth the wait
 # before each of 14 launches.
 _LONG_NS, _LONGEST_OTHER_NS = 100_000_000, 500_000_000
-_ANY_DRAW = Draw(1, 0)
 
 
 @dataclass
@@ -87,7 +85,7 @@ class Checker:
     def command(self, name: str, empty: MakeSpec) -> list[Looked]:
         """Try the rules that make sense for a plain command; raises LaunchError if it fails."""
         evidence = Evidence(name, {PLAIN: Amount(1, 1), EMPTY: Amount(1, 1)})
-        checked = Checked(
+        checked = CheckedBenchmark(
             name, self.make, self.runner, empty=empty, remedy=self.remedy, ignore_failure=self.ignore_failure
         )
 
@@ -174,7 +172,7 @@ class Checker:
     def _launch_benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
         others = self._other_benchmarks(name, harness, all_names)
         checked = self._checked_benchmark(name, harness)
-        is_pytest = runs_pytest(arguments_of(self.make(_ANY_DRAW)))
+        is_pytest = runs_pytest(arguments_of(self.make(ANY_DRAW)))
         evidence = Evidence(name, self._amounts(checked, harness, others), is_pytest=is_pytest)
         gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
         with self._until_interrupted():
@@ -204,8 +202,8 @@ class Checker:
         judged = [replace(one, finding=more) if one is TOO_FEW else one for one in judged]
         return [_to_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
-    def _checked_benchmark(self, name: str, harness: Harness) -> Checked:
-        return Checked(name, self.make, self.runner, harness, remedy=self.remedy)
+    def _checked_benchmark(self, name: str, harness: Harness) -> CheckedBenchmark:
+        return CheckedBenchmark(name, self.make, self.runner, harness, remedy=self.remedy)
 
     def _choose_loops(self, name: str, harness: Harness) -> LaunchError | None:
         """Find out how many loops a sample takes; return the error if there is no such number."""
@@ -215,7 +213,7 @@ class Checker:
         checked = self._checked_benchmark(name, harness)
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
-            taken = checked.run(_ANY_DRAW, Amount(loops, samples)).samples
+            taken = checked.run(ANY_DRAW, Amount(loops, samples)).samples
             if sample_ns(taken) > _LONGEST_OTHER_NS:
                 self._long.add(name)
             return taken
@@ -236,10 +234,12 @@ class Checker:
             self._choose_loops(other, harness)
         return [(other, self._loops[other]) for other in others if other in self._loops and other not in self._long]
 
-    def _amounts(self, checked: Checked, harness: Harness, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
+    def _amounts(
+        self, checked: CheckedBenchmark, harness: Harness, others: Sequence[tuple[str, int]]
+    ) -> dict[str, Amount]:
         loops = self._loops[checked.name]
         fixed = harness.samples_a_launch
-        first = checked.run(_ANY_DRAW, Amount(loops, 1)).samples
+        first = checked.run(ANY_DRAW, Amount(loops, 1)).samples
         plain, least = (1, 6) if sample_ns(first) >= _LONG_NS else (5, 10)
         longest = max(least, min(_MOST_SAMPLES, int(_LONGEST_NS / sample_ns(first))))
         longer = round((plain * longest) ** 0.5)

@@ -33,6 +33,8 @@ HASH_SEEDS = 6
 """Enough to find what one seed in a few does; what one in a hundred does is not looked for."""
 
 _FIXED_LAUNCHES = 12
+# For launches in which it does not matter what is drawn.
+ANY_DRAW = Draw(1, 0)
 
 MakeSpec = Callable[[Draw], LaunchSpec]
 Before = tuple[tuple[str, int], ...]
@@ -48,7 +50,7 @@ class PlannedLaunch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedBenchmark:
     """What launches one benchmark of a harness, or the command itself."""
 
     name: str
@@ -80,7 +82,7 @@ class Checked:
 class Gatherer:
     """Fills the evidence of one benchmark; `others` are what runs before it, with their loops."""
 
-    checked: Checked
+    checked: CheckedBenchmark
     evidence: Evidence
     random: Random
     clock: Callable[[], float]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
 
 from steelyard.design.check.evidence import AFTER, DOUBLE, LONGER, LONGEST, PLAIN, Evidence, late_log_ratios
-from steelyard.design.check.judged import BLURRED, LEVEL, STATES, TOO_FEW, Judged, Rule, percent, untried
+from steelyard.design.check.judged import BLURRED, LEVEL, TOO_FEW, Judged, Rule, judge_effect, percent, untried
 from steelyard.report.figures import count
 from steelyard.stats import growth
 from steelyard.stats.signed_rank import fewest_differences
@@ -60,11 +61,10 @@ def set_up(evidence: Evidence) -> Judged:
     found = growth.constant_share(
         evidence.log_ratios(DOUBLE), CONSTANT_SHARE, LEVEL, times=evidence.loops(DOUBLE) / loops
     )
-    return Judged(
-        STATES[found.shown],
+    return judge_effect(
+        found,
         f"{percent(found.figure)} of the time of a sample of {count(round(loops), 'loop')} does not depend on the "
         f"loops: twice as many take {2 - found.figure:.2f} times as long",
-        found.figure,
     )
 
 
@@ -79,10 +79,9 @@ def slower_and_slower(evidence: Evidence) -> Judged:
     found = growth.excess(evidence.log_ratios(DOUBLE), EXCESS, LEVEL, times=times)
     if found.shown == "within" and rising.state == "perhaps":
         return rising
-    return Judged(
-        STATES[found.shown],
+    return judge_effect(
+        found,
         f"twice the loops take {2 * (1 + found.figure):.2f} times as long: later iterations do more than earlier ones",
-        found.figure,
     )
 
 
@@ -100,11 +99,10 @@ def _judge_rise(evidence: Evidence) -> Judged:
         return BLURRED
     found = growth.rise(np.array([one.thirds for one in launches]), EXCESS, LEVEL)
     samples = f"{median(len(one.times) for one in launches):.0f}"
-    return Judged(
-        STATES[found.shown],
+    return judge_effect(
+        found,
         f"the last third of the {samples} samples of a launch takes {1 + found.figure:.2f} times as long as the first, "
         "and they rise all the while: later iterations do more than earlier ones",
-        found.figure,
     )
 
 
@@ -119,11 +117,10 @@ def drift(evidence: Evidence) -> Judged:
     if len(clear) < _FEWEST_LAUNCHES:
         return BLURRED
     found = growth.shift(late_log_ratios(clear, evidence.amounts[PLAIN].samples), DRIFT, LEVEL)
-    return Judged(
-        STATES[found.shown],
+    return judge_effect(
+        found,
         f"the last quarter of {samples} samples takes {percent(found.figure, sign=True)} against those by which a "
         "launch is judged: the longer the launch, the more its time is another",
-        found.figure,
     )
 
 
@@ -132,10 +129,9 @@ def order(evidence: Evidence) -> Judged:
     if lacking := _judge_lacking(evidence, AFTER):
         return lacking
     found = growth.shift(evidence.log_ratios(AFTER), ORDER, LEVEL)
-    return Judged(
-        STATES[found.shown],
+    return judge_effect(
+        found,
         f"{percent(found.figure, sign=True)} where the other benchmarks ran before it in the same process",
-        found.figure,
     )
 
 
@@ -148,11 +144,10 @@ def memory(evidence: Evidence) -> Judged:
     found = growth.memory(few, more, most, MEMORY_BYTES, LEVEL)
     each = found.figure / evidence.loops()
     grown = float(np.median(most.bytes) - np.median(few.bytes))
-    return Judged(
-        STATES[found.shown],
+    return judge_effect(
+        replace(found, figure=grown),
         f"{grown / 2**20:.1f} MiB more after {most.samples} samples than after {few.samples}, and no end of it: "
         f"{each:,.0f} bytes an iteration",
-        grown,
     )
 
 

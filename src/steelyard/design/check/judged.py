@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from steelyard.design.check.evidence import Evidence
-from steelyard.stats.growth import Shown
+from steelyard.stats.growth import Effect, Shown
 
 # `perhaps`: it seems to be beyond the threshold, and more launches may show it. `lacking`: it takes more to try it.
 State = Literal["sound", "trouble", "perhaps", "lacking", "untried"]
-
-STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
-"""What the place of an estimate against a threshold means."""
 
 LEVEL = 0.0003
 """The level of each look that a rule takes at a benchmark, of three at most: together they stay below 0.001."""
@@ -42,6 +39,14 @@ class Rule:
     origin: str
     remedy: str
     judge: Callable[[Evidence], Judged] = lambda evidence: untried("launches of its own tell")  # noqa: ARG005
+
+
+_STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
+
+
+def judge_effect(found: Effect, finding: str) -> Judged:
+    """Return the judgement that the place of an effect against its threshold means."""
+    return Judged(_STATES[found.shown], finding, found.figure)
 
 
 def untried(why: str) -> Judged:

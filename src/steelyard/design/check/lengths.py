@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
-from steelyard.design.check.judged import LEVEL, STATES, Judged, Rule, percent
+from steelyard.design.check.judged import LEVEL, Judged, Rule, judge_effect, percent
 from steelyard.report.figures import count, duration
 from steelyard.stats import growth
 
@@ -95,7 +95,7 @@ def judge_trend(evidence: Evidence) -> Judged:
         )
     found = growth.trend(evidence.values(PLAIN), _BLOCKS, MOST_TREND, LEVEL, beside=evidence.values(EMPTY))
     text = f"{percent(found.figure, sign=True)} from the first launches to the last of {len(launches)}"
-    return Judged(STATES[found.shown], text, found.figure)
+    return judge_effect(found, text)
 
 
 def _iteration_ns(evidence: Evidence) -> float:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from steelyard.design.check.evidence import PLAIN, Amount, Evidence
-from steelyard.design.check.gather import Checked
+from steelyard.design.check.gather import ANY_DRAW, CheckedBenchmark
 from steelyard.design.check.judged import Judged, Rule, untried
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
-from steelyard.model.launch_spec import Draw
 from steelyard.report.figures import count
 
 _NEVER, _NOT_ALONE = "it does not run", "it does not run alone"
@@ -25,7 +24,7 @@ class Answer:
     error: LaunchError | None
 
 
-def ask_for(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Answer:
+def ask_for(name: str, all_names: Sequence[str], checked: Callable[[str], CheckedBenchmark]) -> Answer:
     """Return whether a benchmark that is asked for by its name runs, and whether its name alone selects it."""
     error = _launch_error(checked(name))
     if isinstance(error, SelectionError):
@@ -36,7 +35,7 @@ def ask_for(name: str, all_names: Sequence[str], checked: Callable[[str], Checke
     return Answer(Judged("sound", ""), _judge_name(name, all_names, checked), error)
 
 
-def _judge_name(name: str, all_names: Sequence[str], checked: Callable[[str], Checked]) -> Judged:
+def _judge_name(name: str, all_names: Sequence[str], checked: Callable[[str], CheckedBenchmark]) -> Judged:
     others_selected = [other for other in all_names if other != name and fnmatchcase(other, name)]
     if others_selected:
         return Judged(
@@ -50,15 +49,15 @@ def _judge_name(name: str, all_names: Sequence[str], checked: Callable[[str], Ch
     return Judged("sound", "")
 
 
-def _runs(checked: Checked) -> bool:
+def _runs(checked: CheckedBenchmark) -> bool:
     """Whether anything answers to a name, even a body that takes no time."""
     error = _launch_error(checked)
     return error is None or isinstance(error, VanishedError)
 
 
-def _launch_error(checked: Checked) -> LaunchError | None:
+def _launch_error(checked: CheckedBenchmark) -> LaunchError | None:
     try:
-        checked.run(Draw(1, 0), Amount(1, 1))
+        checked.run(ANY_DRAW, Amount(1, 1))
     except LaunchError as error:
         return error
     return None

@@ -12,7 +12,7 @@ from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark_error, read_list
 from steelyard.design.runner.targets import hooks_of, missing_file_remedy
 from steelyard.design.session import open_session, set_up
-from steelyard.design.suite.selection import Selection, choose_benchmarks
+from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
 from steelyard.model.launch_spec import LaunchSpec
@@ -97,8 +97,7 @@ def _check_harness(
     name = recognised_harness([spec]) if named == AUTO else named
     harness = harness_named(name)
     listed = _list_benchmarks(harness, subject, spec, checker)
-    chosen = choose_benchmarks(listed, selection.only, "its", selection.tags, of_several=selection.of_several)
-    names = [one.name for one in chosen]
+    names = [one.name for one in selection.choose(listed, "its")]
     return name, names, checker.benchmarks(harness, [one.name for one in listed], names)
 
 

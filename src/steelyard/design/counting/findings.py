@@ -141,32 +141,21 @@ def set_aside_finding(name: str, whose: str | None, functions: Sequence[str]) ->
 
 
 def _runtime_hints(program: str, words: Sequence[str]) -> list[str]:
+    from steelyard.subjects.responses import file_holds  # whoever only reads results has no use for it
+
     name = Path(program).name
     found = [hint for runtime, hint in _RUNTIME_HINTS.items() if name.startswith(runtime)]
     if name.startswith("python") and _ignores_hash_seed(words):
         found.append("python -I and -E ignore PYTHONHASHSEED, which is fixed here: leave them out")
-    return (
-        [*found, "Go never repeats exactly; --env GOMAXPROCS=1 brings it within about 5e-4"]
-        if _is_go(program)
-        else found
-    )
+    if file_holds(program, _GO_MARK):
+        found.append("Go never repeats exactly; --env GOMAXPROCS=1 brings it within about 5e-4")
+    return found
 
 
 def _ignores_hash_seed(words: Sequence[str]) -> bool:
     """Return whether one of the options before a script's name has Python pass over its environment."""
     options = takewhile(lambda word: word.startswith("-") and not word.startswith("--"), words)
     return any(re.fullmatch(r"-[a-zA-Z]*[EI][a-zA-Z]*", option) for option in options)
-
-
-def _is_go(program: str) -> bool:
-    try:
-        with Path(program).open("rb") as file:
-            while chunk := file.read(1 << 20):
-                if _GO_MARK in chunk:
-                    return True
-    except OSError:
-        pass
-    return False
 
 
 def disagreement_finding(timed: Verdict, counted: Verdict) -> Finding | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from steelyard.design.budgets import count_members
 from steelyard.design.counting.values import value_of
 from steelyard.model.counting import Count
+from steelyard.model.grouping import grouped
 from steelyard.model.metrics import counted
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import FIRST_COUNTS, counts_needed, judge_counts
@@ -40,10 +41,7 @@ def missing_counts(record: Weighing | Run) -> list[CountedSide]:
 
 def counts_by_side(record: Weighing | Run) -> dict[CountedSide, list[Count]]:
     """Return a record's counts by place, in the order in which they came."""
-    found: dict[CountedSide, list[Count]] = {}
-    for count in record.counting.counts if record.counting else []:
-        found.setdefault((count.benchmark, count.side), []).append(count)
-    return found
+    return grouped(record.counting.counts if record.counting else [], lambda count: (count.benchmark, count.side))
 
 
 def judged_counts(counts: Sequence[Count]) -> Sequence[Count]:

@@ -6,7 +6,6 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import log1p
 from pathlib import Path
 
 from steelyard.design.findings import some_names
@@ -17,13 +16,14 @@ from steelyard.design.gate.reading import ReadRecord, failed_benchmarks, from_ou
 from steelyard.design.identical import EVERY_BENCHMARK
 from steelyard.design.outcome import Outcome
 from steelyard.model.derived import Verdict
-from steelyard.model.findings import CONTROL_ALARM, Finding
+from steelyard.model.findings import Finding
 from steelyard.model.gate import GateReport, Judged, Standing
 from steelyard.model.limits import Limit, Limits
 from steelyard.model.patterns import fits
 from steelyard.model.records import Weighing
+from steelyard.report.budgets import is_withheld
 from steelyard.report.figures import count
-from steelyard.stats.verdict import against_limit
+from steelyard.stats.verdict import against_limit, log_ratio
 
 _MISSING = "{}; give the records of all parts, or --part where the others have gates of their own"
 
@@ -57,14 +57,16 @@ def _report(
     ]
     report = GateReport(limits, list(weighings), list(weighings.values()), judged)
     problems = [one.problem for one in records_read if one.problem is not None]
-    problems += [*_no_data_problems(report), *_interrupted_problems(report)]
+    without_data = [one for one in report.deciding if one.has_no_data]
+    problems += [_no_data_message(one) for one in without_data if one.above is not None]
+    problems += _interrupted_problems(report)
     problems += [] if judged or problems or report.is_all_new else ["no benchmark was measured"]
     problems += _missing_problems(report) if weighings else []
     alone = list(incomplete_suite_findings(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
     findings = [*findings, *(finding for one in records_read for finding in one.findings)]
     findings += [
-        *_no_data_findings(report),
+        *(passed_over_finding(_no_data_message(one)) for one in without_data if one.above is None),
         *_unused_limit_findings(report, expired),
         *_not_asked_for_findings(report),
         *(alone if of_parts else []),
@@ -74,11 +76,10 @@ def _report(
 
 
 def _judge_verdicts(name: str, weighing: Weighing, limits: Limits, expired: accepting.Expired) -> list[Judged]:
-    verdicts = weighing.derived.verdicts if weighing.derived else []
     metrics, limits_in_force = weighing.settings.metrics, accepting.limits_in_force(limits, expired)
     places: Counter[int] = Counter()
     judged = []
-    for verdict in verdicts:
+    for verdict in weighing.verdicts:
         if not verdict.control:
             place = places[verdict.index]
             places[verdict.index] += 1
@@ -119,27 +120,10 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
         return "above" if verdict.verdict == "slower" else "open" if verdict.verdict == "undecided" else "within"
     if limit.above is None:
         return "within"
-    is_withheld = any(finding.code == CONTROL_ALARM for finding in verdict.findings)
-    if is_withheld or verdict.change is None or verdict.interval is None:
+    if is_withheld(verdict) or verdict.change is None or verdict.interval is None:
         return "open"
-    interval = (_log_ratio(verdict.interval[0]), _log_ratio(verdict.interval[1]))
-    return against_limit(_log_ratio(verdict.change), interval, limit.above, is_change=verdict.is_change)
-
-
-def _log_ratio(change: float) -> float:
-    return log1p(change) if change > -1 else float("-inf")
-
-
-def _no_data_problems(report: GateReport) -> list[str]:
-    """Return the problems of what has to be decided and has no number at all."""
-    return [_no_data_message(one) for one in report.deciding if one.has_no_data and one.above is not None]
-
-
-def _no_data_findings(report: GateReport) -> list[Finding]:
-    """Return the same for those that never fail the gate."""
-    return [
-        passed_over_finding(_no_data_message(one)) for one in report.deciding if one.has_no_data and one.above is None
-    ]
+    interval = (log_ratio(verdict.interval[0]), log_ratio(verdict.interval[1]))
+    return against_limit(log_ratio(verdict.change), interval, limit.above, is_change=verdict.is_change)
 
 
 def _no_data_message(judged: Judged) -> str:
@@ -167,13 +151,14 @@ def _undefined_reason(judged: Judged) -> str:
 def _missing_problems(report: GateReport) -> list[str]:
     """Return the required benchmarks that are missing, and the metrics with a limit that were not measured."""
     names = {one.verdict.benchmark for one in report.deciding if one.verdict.change is not None}
+    in_suites = names | _benchmarks_of_other_parts(report)
     why = "it is new, was renamed or removed, failed, or there was no time for it"
     if report.is_all_new:
         why = "the baseline has no benchmark yet, so require it from the next change on"
     missing = [
         f"required benchmark {pattern} has no verdict: {why}{_similar_names_hint(pattern, names)}"
         for pattern in ([] if _covers_every_benchmark(report) else report.limits.require)
-        if not fits(names | _benchmarks_of_other_parts(report), [pattern])
+        if not fits(in_suites, [pattern])
     ]
     measured = {one.verdict.metric for one in report.judged}
     # Where `active` is undefined, the verdict is of another metric, and the limit on `active` still has to hold.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.design.judging.sides import least_share, of_sides
+from steelyard.design.judging.common import least_share, of_sides
 from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import USED

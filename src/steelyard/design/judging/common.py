@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import inf, isfinite
 from typing import Any, TypeVar
 
@@ -13,6 +14,8 @@ from steelyard.model.derived import Side
 from steelyard.model.launches import DISTURBED_FROM, FloatArray, Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import DISTURBED, USED
+from steelyard.model.sides import SIDES
+from steelyard.report.figures import whole_percent
 from steelyard.stats.summary import centre
 
 Record = TypeVar("Record", Weighing, Run)
@@ -22,6 +25,19 @@ def describe_side(values: FloatArray) -> Side:
     """Describe one side's launches, in the metric's unit."""
     described = centre(values)
     return Side(median=described.median, spread=described.spread, launches=len(values))
+
+
+def of_sides(record: Weighing | Run, sides: Collection[int]) -> str:
+    """Return what follows a noun: ` of either side`, ` of the candidate`; empty if there is one version only."""
+    if not isinstance(record, Weighing):
+        return ""
+    return " of either side" if len(sides) == 2 else f" of the {SIDES[next(iter(sides))]}"
+
+
+def least_share(shares: Collection[float]) -> str:
+    """Return a share that each side has at least: `40 %`, or `40 % or more` where they differ."""
+    least, most = whole_percent(min(shares)), whole_percent(max(shares))
+    return least if least == most else f"{least} or more"
 
 
 def common_fields(record: Weighing | Run, benchmark: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from steelyard.model.metrics import METRICS
 from steelyard.model.records import Weighing
 from steelyard.report.figures import change, interval
 from steelyard.stats.paired import Judgement
-from steelyard.stats.verdict import CHANGED
+from steelyard.stats.verdict import CHANGED, log_ratio
 
 
 def apply_controls(record: Weighing, found: Sequence[Verdict], controls: Sequence[Verdict]) -> list[Verdict]:
@@ -84,5 +84,5 @@ def _with_open_control(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
 
 
 def _farthest_log_ratio(bounds: tuple[float, float]) -> float:
-    lower, upper = (log1p(end) if end > -1 else float("-inf") for end in bounds)
+    lower, upper = map(log_ratio, bounds)
     return max(-lower, upper)

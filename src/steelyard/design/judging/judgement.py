@@ -8,7 +8,7 @@ from math import expm1, isfinite
 
 import numpy as np
 
-from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere, members_of
 from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
 from steelyard.design.judging.builds import equal_programs_finding, one_build_finding
@@ -77,9 +77,10 @@ def verdicts(record: Weighing) -> list[Verdict]:
         return identical_verdicts(record)
     if record.new_suite is not None:
         return []
-    measured = [number for number, reason in enumerate(record.stop) if reason != "failed"]
-    members = [number for number in measured if not record.benchmarks[number].control]
-    controls = [number for number in measured if record.benchmarks[number].control]
+    members = members_of(record)
+    controls = [
+        number for number, one in enumerate(record.benchmarks) if one.control and record.stop[number] != "failed"
+    ]
     views = by_benchmark(record)
     by_metric = [
         count_verdicts(record, members, metric)
@@ -100,7 +101,7 @@ def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> 
     """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
     undefined: dict[int, str] = {}
     judged = judge_members(views, members, metric, undefined)
-    sharing, among = _members_sharing_alpha(views, members, judged), len(members) + sum(map(count_elsewhere, views[:1]))
+    sharing, among = _members_sharing_alpha(views, members, judged), len(members) + count_elsewhere(views[0])
     return [
         _verdict(
             _with_own_margin(views[number], number, metric),
@@ -163,14 +164,12 @@ def _verdict(
 ) -> Verdict:
     if undefined is None and judgement is not None and isfinite(judgement.estimate.lower):
         return _judged_verdict(record, pairs, judgement, sharing, among)
-    try:
-        return (
-            _verdict_of_few_pairs(record, pairs, sharing)
-            if undefined is None
-            else _undefined_verdict(record, pairs, undefined)
-        )
-    except MeasurementError as error:
-        return _undefined_verdict(record, pairs, str(error))
+    if undefined is None:
+        try:
+            return _verdict_of_few_pairs(record, pairs, sharing)
+        except MeasurementError as error:
+            undefined = str(error)
+    return _undefined_verdict(record, pairs, undefined)
 
 
 def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, sharing: float, among: int) -> Verdict:

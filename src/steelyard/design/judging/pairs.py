@@ -133,7 +133,7 @@ class MetricPairs:
     @cached_property
     def values(self) -> tuple[FloatArray, FloatArray]:
         """(baseline, candidate) of all pairs; NaN where it is undefined for a launch."""
-        return self._pair_values(self.metric)
+        return pair_values(self.launches, self._positions, self.metric)
 
     @cached_property
     def _known_pairs(self) -> int:
@@ -146,14 +146,11 @@ class MetricPairs:
 
     @cached_property
     def _cpu(self) -> tuple[FloatArray, FloatArray]:
-        return self._pair_values("cpu")
+        return pair_values(self.launches, self._positions, "cpu")
 
     @cached_property
     def _wall(self) -> tuple[FloatArray, FloatArray]:
-        return self._pair_values("wall")
-
-    def _pair_values(self, metric: str) -> tuple[FloatArray, FloatArray]:
-        return pair_values(self.launches, self._positions, metric)
+        return pair_values(self.launches, self._positions, "wall")
 
 
 def _count_known(sides: tuple[FloatArray, FloatArray]) -> int:

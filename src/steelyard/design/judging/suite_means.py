@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import expm1
+from typing import Protocol
 
 import numpy as np
 
@@ -13,8 +14,17 @@ from steelyard.model.records import Weighing
 from steelyard.report.budgets import is_withheld
 from steelyard.stats.geometric_mean import geometric_mean
 
-# (relative change, its interval), each if it is known
-Change = tuple[float | None, tuple[float, float] | None]
+
+class Judged(Protocol):
+    """A verdict of any kind."""
+
+    @property
+    def change(self) -> float | None:
+        """The relative change, if it is known."""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of the change, if it is known."""
 
 
 def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean]:
@@ -30,14 +40,13 @@ def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean
     for metric in dict.fromkeys(one.metric for one in members if not is_counted(one.metric)):
         chosen = [one for one in members if one.metric == metric]
         if not any(map(is_withheld, chosen)):
-            changes = [(one.change, one.interval) for one in chosen]
-            means += mean_of(metric, changes, independent=record.settings.starts != "shared")
+            means += mean_of(metric, chosen, independent=record.settings.starts != "shared")
     return means
 
 
-def mean_of(metric: str, changes: Sequence[Change], *, independent: bool) -> list[SuiteMean]:
+def mean_of(metric: str, judged: Sequence[Judged], *, independent: bool) -> list[SuiteMean]:
     """Return the mean of the changes that have an interval, if there are two or more; as `geometric_mean`."""
-    known = [(change, *interval) for change, interval in changes if change is not None and interval is not None]
+    known = [(one.change, *one.interval) for one in judged if one.change is not None and one.interval is not None]
     known = [(change, lower, upper) for change, lower, upper in known if lower > -1]
     if len(known) < 2:
         return []
@@ -48,6 +57,6 @@ def mean_of(metric: str, changes: Sequence[Change], *, independent: bool) -> lis
             change=expm1(mean),
             interval=(expm1(lower), expm1(upper)),
             benchmarks=len(known),
-            left_out=len(changes) - len(known),
+            left_out=len(judged) - len(known),
         )
     ]

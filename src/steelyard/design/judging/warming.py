@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.design.judging.sides import least_share, of_sides
+from steelyard.design.judging.common import least_share, of_sides
 from steelyard.model.findings import Finding
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing

@@ -119,7 +119,10 @@ class NoiseMeasurement:
                 if not fitting:
                     break
                 self._take_turn(min(fitting, key=lambda one: (one.spent_s / one.task.share, one.task.ms)))
-                self.watch(Progress("measuring", *self._progress(seconds, left_s), seconds_left=left_s))
+                # The number of pairs is known only at the end.
+                done = sum(turn.attempts for turn in self.turns)
+                in_all = round(done * seconds / max(seconds - left_s, 1e-3))
+                self.watch(Progress("measuring", done, in_all, seconds_left=left_s))
         except Interrupted:
             self.is_interrupted = True
 
@@ -134,11 +137,6 @@ class NoiseMeasurement:
             else 1.0
         )
         return _alone_s(turn.task) * max(1.0, slowed)
-
-    def _progress(self, seconds: float, left_s: float) -> tuple[int, int]:
-        """Return the progress in pairs, whose number is known only at the end."""
-        done = sum(turn.attempts for turn in self.turns)
-        return done, round(done * seconds / max(seconds - left_s, 1e-3))
 
     def _take_turn(self, turn: Turn) -> None:
         started = self.clock()

@@ -42,10 +42,10 @@ class WorkerPool:
             for _ in range(self.jobs):
                 launcher = opening.enter_context(self._launcher())
                 self._launchers.append(launcher)
-                runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs)
-                runner.forget_cancel = launcher.forget_cancel
+                forget = launcher.forget_cancel
+                runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs, forget_cancel=forget)
                 self._runners.append(runner)
-                self._free.put(self._runners[-1])
+                self._free.put(runner)
             self._open = opening.pop_all()
         return self
 

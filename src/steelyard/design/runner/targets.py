@@ -15,13 +15,12 @@ from steelyard.design.runner.tandem import takes_samples_in_turn
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Hooks, Shared, Target, shared_target
 from steelyard.model.launch_spec import Draw, LaunchSpec
 from steelyard.model.metrics import timed
+from steelyard.model.placeholders import LAYOUT, LAYOUT_PLACE, LOOPS
 from steelyard.model.records import Run, Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.sides import SIDES
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import (
-    LAYOUT,
-    LAYOUT_PLACE,
     command_subject,
     launch_maker,
     launch_spec,
@@ -34,7 +33,6 @@ from steelyard.subjects.programs import weighed_file
 from steelyard.subjects.revisions.shared import copied, loaded_beside
 from steelyard.subjects.shell_words import needs_shell, shell_words
 
-LOOPS = "loops"
 SideLayout = tuple[int, int, int]
 """A benchmark, one of its sides, and a layout of that side."""
 

@@ -29,9 +29,9 @@ SHORTEST_TIMED_NS = 10_000
 
 PILOT_LAUNCHES, PILOT_SAMPLES = 3, 6
 
-Ask = TypeVar("Ask")
-Answer = TypeVar("Answer")
-Result = TypeVar("Result")
+_Question = TypeVar("_Question")
+_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 # The first of several samples is not judged; a single iteration as long as this has no cold caches to speak of.
 _LONG_SAMPLE_NS = 100_000_000
@@ -92,14 +92,14 @@ def choose_loops(take: TakeSamples) -> int:
     return answer_all(ask_for_loops(), lambda amount: take(*amount))
 
 
-def answer_all(asking: Generator[Ask, Answer, Result], answer: Callable[[Ask], Answer]) -> Result:
+def answer_all(asking: Generator[_Question, _Answer, _Result], answer: Callable[[_Question], _Answer]) -> _Result:
     """Return the result of `asking`, which gets the answer to each thing that it asks for."""
     try:
         ask = next(asking)
         while True:
             ask = asking.send(answer(ask))
     except StopIteration as end:
-        result: Result = end.value
+        result: _Result = end.value
         return result
 
 

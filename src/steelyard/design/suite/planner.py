@@ -20,13 +20,12 @@ from steelyard.design.suite.in_common import one_sided_findings, shared_benchmar
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
 from steelyard.design.suite.processed import no_amounts_finding, other_work_finding
-from steelyard.design.suite.selection import Selection, choose_benchmarks, matching_benchmarks, with_tags_of_all
+from steelyard.design.suite.selection import Selection, with_tags_of_all
 from steelyard.design.suite.shards import deal_shard
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of
 from steelyard.model.errors import LaunchError, MeasurementError
-from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.metrics import counted, timed
 from steelyard.model.progress import Watch
@@ -80,15 +79,15 @@ class Planner:
         if not benchmarks:
             raise MeasurementError(skipped_findings(trials.skipped)[0].message)
         tried = [one for one in benchmarks if one.entry in trials.known]
-        findings = one_sided_findings(
-            self.record, [matching_benchmarks(listed, selection.only, selection.tags) for listed in lists]
-        )
+        findings = one_sided_findings(self.record, list(map(selection.matching, lists)))
         failures = [failure for entry, failure in trials.failures.items() if entry not in trials.skipped]
         findings += [*trials.findings, *failures, *skipped_findings(trials.skipped)]
         if not selection.processed:
             chosen = {one.entry for one in benchmarks}
             findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)
-        findings += [*other_work_finding(tried), *process_time_finding(tried), *_missed_findings(settings, trials)]
+        findings += [*other_work_finding(tried), *process_time_finding(tried)]
+        if not timed(settings.metrics):  # else the timing of the others names those that were not reached
+            findings += not_measured_finding(trials.missed, of_harness=True)
         return self.record.model_copy(
             update={
                 "settings": settings.model_copy(update=self._found_settings(settings, selection, trials, tried)),
@@ -108,10 +107,7 @@ class Planner:
         new = [one for listed in lists[1:] for one in listed]
         if not new or any(subject.revision is None for subject in subjects):
             raise no_benchmark_error(subjects[0])
-        chosen = choose_benchmarks(
-            new, selection.only, "the candidate's", selection.tags, of_several=selection.of_several
-        )
-        names = [one.name for one in chosen]
+        names = [one.name for one in selection.choose(new, "the candidate's")]
         finding = new_suite_finding(subjects[0].name, subjects[1].name, names, selection.not_in_baseline)
         return self.record.with_findings([finding])
 
@@ -119,9 +115,7 @@ class Planner:
         """Return the benchmarks that were asked for, and the settings, with the part of the suite that they are."""
         known = {one.name for one in lists[0]}
         new = [one for listed in lists[1:] for one in listed if one.name not in known]
-        whose = "the baseline's" if isinstance(self.record, Weighing) else "its"
-        of_several = selection.of_several
-        chosen = choose_benchmarks(lists[0], selection.only, whose, selection.tags, new=new, of_several=of_several)
+        chosen = selection.choose(lists[0], "the baseline's" if isinstance(self.record, Weighing) else "its", new)
         benchmarks, settings = shared_benchmarks(self.record, lists, chosen), self.record.settings
         if selection.shard is not None:
             benchmarks, shard = deal_shard(benchmarks, selection.shard)
@@ -286,8 +280,3 @@ def _stop_reason(benchmark: Benchmark, trials: Trials) -> StopReason:
     if benchmark.entry not in trials.known:
         return "time"
     return "failed" if benchmark.entry in trials.failures else "interrupted"
-
-
-def _missed_findings(settings: Settings, trials: Trials) -> list[Finding]:
-    """Return a finding that names those that were not reached, unless the timing of the others will do so."""
-    return [] if timed(settings.metrics) else not_measured_finding(trials.missed, of_harness=True)

@@ -42,60 +42,50 @@ class Selection:
     processed: Sequence[Processed] = ()
     """What an iteration of each processes, whatever the harness tells of it; empty to take the harness's word."""
 
+    def choose(self, listed: Sequence[Listed], whose: str, new: Sequence[Listed] = ()) -> list[Listed]:
+        """Return those of `whose` benchmarks that were asked for.
 
-def choose_benchmarks(
-    listed: Sequence[Listed],
-    patterns: Sequence[str],
-    whose: str,
-    tags: Sequence[str] = (),
-    *,
-    new: Sequence[Listed] = (),
-    of_several: bool = False,
-) -> list[Listed]:
-    """Return those whose name the patterns choose and one of whose tags fits `tags`; all if neither is given.
+        Raises UsageError for a pattern that fits none of these, nor of those that are `new` in a candidate, and if
+        nothing is left. Patterns that are `of_several` programs may fit none here: then only NothingChosenError is
+        raised, if nothing is left.
+        """
+        chosen = self.matching(listed)
+        if not self.of_several:
+            self._check_patterns(listed, whose, new)
+        if listed and not chosen:
+            raise self._none_chosen_error(listed, whose, [one.name for one in self.matching(new)])
+        return chosen
 
-    Raises UsageError for a pattern that fits none of these, nor of those that are `new` in a candidate, and if nothing
-    is left. Patterns that are `of_several` programs may fit none here: then only NothingChosenError is raised, if
-    nothing is left.
-    """
-    chosen = matching_benchmarks(listed, patterns, tags)
-    if not of_several:
-        _check_patterns(listed, patterns, whose, tags, new)
-    if listed and not chosen:
-        only_new = [one.name for one in matching_benchmarks(new, patterns, tags)]
-        raise _none_chosen_error(listed, only_new, whose, tags, of_several=of_several)
-    return chosen
+    def matching(self, listed: Sequence[Listed]) -> list[Listed]:
+        """Return those that the patterns choose and that fit one of the tags, as far as there are any."""
+        return [
+            one for one in listed if is_chosen([one.name], self.only) and (not self.tags or fits(one.tags, self.tags))
+        ]
 
+    def _check_patterns(self, listed: Sequence[Listed], whose: str, new: Sequence[Listed]) -> None:
+        names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
+        for pattern in self.only:
+            if not fits([*names, *(one.name for one in new)], [left_out_by(pattern) or pattern]):
+                within = f"*{(left_out_by(pattern) or pattern).strip('*')}*"
+                hint = f"; {within!r} fits a part of a name" if within != "**" and fits(names, [within]) else ""
+                raise UsageError(f"--benchmark {pattern!r} fits none of {whose} benchmarks: {some_names(names)}{hint}")
+        for pattern in self.tags:
+            if not fits([*known, *(tag for one in new for tag in one.tags)], [pattern]):
+                has = some_names(known) or "no tags"
+                raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {has}")
 
-def _check_patterns(
-    listed: Sequence[Listed], patterns: Sequence[str], whose: str, tags: Sequence[str], new: Sequence[Listed]
-) -> None:
-    names, known = [one.name for one in listed], sorted({tag for one in listed for tag in one.tags})
-    for pattern in patterns:
-        if not fits([*names, *(one.name for one in new)], [left_out_by(pattern) or pattern]):
-            within = f"*{(left_out_by(pattern) or pattern).strip('*')}*"
-            hint = f"; {within!r} fits a part of a name" if within != "**" and fits(names, [within]) else ""
-            raise UsageError(f"--benchmark {pattern!r} fits none of {whose} benchmarks: {some_names(names)}{hint}")
-    for pattern in tags:
-        if not fits([*known, *(tag for one in new for tag in one.tags)], [pattern]):
-            raise UsageError(f"--tag {pattern!r} is on none of {whose} benchmarks: {some_names(known) or 'no tags'}")
-
-
-def _none_chosen_error(
-    listed: Sequence[Listed], only_new: Sequence[str], whose: str, tags: Sequence[str], *, of_several: bool
-) -> UsageError:
-    """Return the error for an empty choice; `only_new` are those asked for that only a candidate has."""
-    lacks = f"the baseline lacks what is asked for, {some_names(only_new)}"
-    if of_several:
-        why = lacks if only_new else f"none of {whose} benchmarks is among those asked for"
-        return NothingChosenError(f"{why}, so it is left out")
-    if only_new:
-        return UsageError(f"{lacks}: there is nothing to weigh against; steelyard run measures one alone")
-    if not tags:
-        return UsageError(
-            f"--benchmark leaves out all of {whose} benchmarks: {some_names([one.name for one in listed])}"
-        )
-    return UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
+    def _none_chosen_error(self, listed: Sequence[Listed], whose: str, only_new: Sequence[str]) -> UsageError:
+        """Return the error for an empty choice; `only_new` are those asked for that only a candidate has."""
+        lacks = f"the baseline lacks what is asked for, {some_names(only_new)}"
+        if self.of_several:
+            why = lacks if only_new else f"none of {whose} benchmarks is among those asked for"
+            return NothingChosenError(f"{why}, so it is left out")
+        if only_new:
+            return UsageError(f"{lacks}: there is nothing to weigh against; steelyard run measures one alone")
+        if not self.tags:
+            names = some_names([one.name for one in listed])
+            return UsageError(f"--benchmark leaves out all of {whose} benchmarks: {names}")
+        return UsageError("--benchmark and --tag together choose no benchmark: it has to fit both")
 
 
 def with_tags_of_all(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
@@ -107,8 +97,3 @@ def with_tags_of_all(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
     for one in chain.from_iterable(lists):
         tags_by_name.setdefault(one.name, {}).update(dict.fromkeys(one.tags))
     return [[replace(one, tags=tuple(tags_by_name[one.name])) for one in listed] for listed in lists]
-
-
-def matching_benchmarks(listed: Sequence[Listed], patterns: Sequence[str], tags: Sequence[str]) -> list[Listed]:
-    """Return those that the patterns choose and that fit one of the tags, as far as there are any."""
-    return [one for one in listed if is_chosen([one.name], patterns) and (not tags or fits(one.tags, tags))]

@@ -120,10 +120,7 @@ class RunMeasurement:
 
     def _is_cut_short(self, error: SteelyardError) -> bool:
         """Whether a launch was killed for the budget's sake, and not by a limit of its own."""
-        limited = (
-            self._launches_begun > 1 and self._settings.timeout_s is None and self._settings.max_time_s is not None
-        )
-        return limited and isinstance(error, TookTooLongError)
+        return self._launches_begun > 1 and self._longest_s() is not None and isinstance(error, TookTooLongError)
 
     def _tell_benchmark(self, benchmark: int, done: int) -> None:
         """Tell which of several benchmarks was launched: a round of them may take minutes."""

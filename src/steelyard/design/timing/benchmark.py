@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ from steelyard.design.budgets import budgets_of
 from steelyard.design.timing.disturbance import Repeats
 from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.pairing import Pairing
+from steelyard.model.grouping import grouped
 from steelyard.model.metrics import timed
 from steelyard.model.records import StopReason, Weighing
 from steelyard.model.rows import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
@@ -61,9 +61,7 @@ def open_benchmark(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> 
     restored = OpenBenchmark(number, repeats, pairing, benchmark.control)
     if header.stop[number] == "failed":
         restored.stop = "failed"
-    rows_by_pair: defaultdict[int, list[LaunchRow]] = defaultdict(list)
-    for row in rows:
-        rows_by_pair[row.pair].append(row)
+    rows_by_pair = grouped(rows, lambda row: row.pair)
     warm_ups = [len(launches) for launches in rows_by_pair.values() if ROLES[launches[0].role] == WARM_UP]
     restored.warm_ups, restored.is_half_warm = warm_ups.count(2), 1 in warm_ups
     for launches in rows_by_pair.values():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import expm1
 
 from steelyard.design.budgets import count_members
@@ -259,15 +258,12 @@ class Experiment:
     ) -> list[Pair]:
         """Measure some pairs, from number `pair` on; return none if that failed without ending the weighing."""
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
-        draw = partial(
-            draw_places,
-            self._settings.seed,
-            benchmark.number,
-            role=role,
-            tandem=tandem,
-            layouts=self._settings.layouts,
-        )
-        places = [place for number in range(pair, pair + number_of_pairs) for place in draw(number)]
+        seed, layouts = self._settings.seed, self._settings.layouts
+        places = [
+            place
+            for number in range(pair, pair + number_of_pairs)
+            for place in draw_places(seed, benchmark.number, number, role, tandem=tandem, layouts=layouts)
+        ]
         try:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
@@ -355,7 +351,7 @@ class Experiment:
         """Return a finding on those of several benchmarks shown by their warm-up; a single one's verdict says so."""
         cold = [
             self._header.benchmarks[number].name
-            for number in self._recorder.cold_benchmarks(stop, "time", "interrupted")
+            for number in self._recorder.cold_benchmarks(stop)
             if self._has_any_pair(self._open[number])
         ]
         return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []

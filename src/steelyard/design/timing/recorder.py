@@ -233,15 +233,15 @@ class Recorder:
 
         Returns a finding that names these benchmarks; the journal does not.
         """
-        cold = self.cold_benchmarks(stop, "time", "interrupted")
+        cold = self.cold_benchmarks(stop)
         for number in cold:
             self.rows.use_warm_ups(number)
         return cold_finding([benchmarks[number].name for number in cold], len(benchmarks))
 
-    def cold_benchmarks(self, stop: Sequence[StopReason | None], *reasons: StopReason) -> list[int]:
-        """Return the benchmarks that came no further than their warm-up and stopped for one of these reasons."""
-        used, warmed = self._reached(USED), self._reached(WARM_UP)
-        return [number for number, reason in enumerate(stop) if reason in reasons and number in warmed - used]
+    def cold_benchmarks(self, stop: Sequence[StopReason | None]) -> list[int]:
+        """Return the benchmarks that were cut off by the time or the user, no further than in their warm-up."""
+        cold = self._reached(WARM_UP) - self._reached(USED)
+        return [number for number, reason in enumerate(stop) if reason in ("time", "interrupted") and number in cold]
 
     def not_reached_findings(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
         """Return a finding that names the benchmarks for which there was no time."""

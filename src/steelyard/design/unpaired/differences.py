@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from steelyard.design.findings import some_names
 from steelyard.model.findings import Finding
 
-SIDES = ("A", "B")
-
 
 def other_machine_finding() -> Finding:
     """Return the finding that the two were measured on different machines."""
@@ -26,7 +24,7 @@ def difference_finding(what: str, one: str, other: str) -> Finding:
 
 def left_out_findings(unshared: Sequence[Sequence[str]]) -> Iterator[Finding]:
     """Yield findings that name the benchmarks of A, and of B, that the other one lacks."""
-    for side, names in zip(SIDES, unshared, strict=True):
+    for side, names in zip("AB", unshared, strict=True):
         if names:
             message = f"measured in {side} only, so not compared: {some_names(names)}"
             yield Finding(code="left-out", message=message)

@@ -12,7 +12,6 @@ changing load. So whoever wants a verdict has to vouch for the same conditions.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import expm1, isfinite
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +31,7 @@ from steelyard.model.foreign import (
     Level,
     other_machine,
 )
+from steelyard.model.grouping import grouped
 from steelyard.model.samples import concatenated
 from steelyard.report.figures import count
 from steelyard.stats.clock import clock_quantisation
@@ -39,7 +39,6 @@ from steelyard.stats.summary import centres, row_medians
 from steelyard.stats.unpaired import FEWEST_SECONDS, RunValues, UnpairedJudgement, judge_unpaired, least_allowance
 
 if TYPE_CHECKING:
-    from steelyard.design.judging.suite_means import Change
     from steelyard.model.derived import SuiteMean
     from steelyard.model.launches import FloatArray
 
@@ -117,15 +116,13 @@ def compare_foreign(
 
 def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
     """Return the means of the changes that can be averaged: those in one unit, with the same direction."""
-    kinds: dict[tuple[str, bool], list[Change]] = defaultdict(list)
-    for one in verdicts:
-        kinds[one.unit, one.higher_is_better].append((one.change, one.interval))
-    if all(len(changes) == 1 for changes in kinds.values()):
+    kinds = grouped(verdicts, lambda one: (one.unit, one.higher_is_better))
+    if all(len(members) == 1 for members in kinds.values()):
         return []
     # Imported here, as what weighings need takes as long to load as all else in this module.
     from steelyard.design.judging.suite_means import mean_of
 
-    return [mean for (unit, _), changes in kinds.items() for mean in mean_of(unit, changes, independent=False)]
+    return [mean for (unit, _), members in kinds.items() for mean in mean_of(unit, members, independent=False)]
 
 
 def _check_comparable(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:

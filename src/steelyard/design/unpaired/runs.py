@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import ceil, expm1, isfinite
 
@@ -11,7 +10,7 @@ import numpy as np
 from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
 from steelyard.design.judging.common import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
-from steelyard.design.judging.suite_means import Change, mean_of
+from steelyard.design.judging.suite_means import mean_of
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.design.unpaired.comparable import (
     check_comparable,
@@ -23,6 +22,7 @@ from steelyard.design.unpaired.comparable import (
 from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.findings import Finding
+from steelyard.model.grouping import grouped
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import of_one_process
 from steelyard.model.ratios import with_rate
@@ -78,11 +78,9 @@ def compare_runs(
 
 
 def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
-    metrics: dict[str, list[Change]] = defaultdict(list)
-    for one in verdicts:
-        metrics[one.metric].append((one.change, one.interval))
+    by_metric = grouped(verdicts, lambda one: one.metric)
     # Drift from one run to the other is common to all benchmarks.
-    return [mean for metric, changes in metrics.items() for mean in mean_of(metric, changes, independent=False)]
+    return [mean for metric, members in by_metric.items() for mean in mean_of(metric, members, independent=False)]
 
 
 def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool:

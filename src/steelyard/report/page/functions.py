@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from steelyard.model.derived import Verdict
+from steelyard.model.grouping import grouped
 from steelyard.model.records import Run, Weighing
 from steelyard.report import attribution, counting, figures
 from steelyard.report.page import elements, svg
@@ -50,11 +51,8 @@ def _by_file(
     changes: dict[tuple[str, str], int],
     told: Callable[[int], str],
 ) -> list[svg.Share]:
-    files: dict[str, list[Function]] = {}
-    for function in largest:
-        files.setdefault(_file(function), []).append(function)
     shares = []
-    for file, members in files.items():
+    for file, members in grouped(largest, _file).items():
         parts = [_share(one, changes.get((one.name, one.object), 0), told(one.own)) for one in members]
         size = sum(function.own for function in members)
         shares.append(svg.Share(file, size, told(size), parts=parts))
@@ -80,7 +78,6 @@ def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
     """Return a table of where a change comes from; empty if nothing changed or functions were not counted."""
     if (source := counting.source_of(record, verdict, most)) is None:
         return []
-    rows = attribution.cells(source.rows, source.rest, source.change, source.baseline_total)
-    body = [[elements.name(name, 2), *numbers] for name, *numbers in rows]
+    body = [[elements.name(name, 2), *numbers] for name, *numbers in attribution.cells(source)]
     titles = ["function", "own change", "of all"]
     return [elements.table(f"Where the change comes from, in {source.unit}", titles, body, numbers=frozenset({1, 2}))]

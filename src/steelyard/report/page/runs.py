@@ -33,7 +33,7 @@ _MEDIAN_LABEL: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
 def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
     """Return the part for a run."""
-    summaries = record.derived.summaries if record.derived else []
+    summaries = record.summaries
     metrics = list(dict.fromkeys(one.metric for one in summaries))
     views = record.launches.by_benchmark(len(record.benchmarks))
     return Part(

@@ -36,7 +36,7 @@ def weighing_part(
     record: Weighing, look_backs: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool = False
 ) -> Part:
     """Return the part for a judged weighing; `look_backs` are the looks that led to each of its verdicts."""
-    verdicts = record.derived.verdicts if record.derived else []
+    verdicts = record.verdicts
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scales = judged.scales_of(verdicts, record.settings.margin, key)
     deciding = deciding_of(verdicts)

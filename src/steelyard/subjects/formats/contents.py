@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from steelyard.model.findings import Finding
 
-_Item = TypeVar("_Item")
 _LONGEST_FACT = 300
 
 
@@ -86,14 +85,6 @@ class Format:
 def decoded(data: bytes) -> str:
     """Decode text whose encoding is detected from its beginning, as JSON allows several."""
     return data.decode(json.detect_encoding(data), errors="replace").removeprefix("\ufeff")
-
-
-def grouped(items: Iterable[_Item], name: Callable[[_Item], str]) -> dict[str, list[_Item]]:
-    """Group items by name, in the order in which the names first appear."""
-    groups: dict[str, list[_Item]] = {}
-    for item in items:
-        groups.setdefault(name(item), []).append(item)
-    return groups
 
 
 def entries(opened: Opened, key: str) -> list[dict[str, Any]]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from steelyard.model.errors import LaunchError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import PROCESSOR
+from steelyard.model.grouping import grouped
 from steelyard.subjects.adapters.go import PANIC, GoResult, processed_in, results_in, untimed_in
-from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts
 from steelyard.subjects.responses import quoted
 
 _TIME = "ns/op"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from steelyard.model.errors import LaunchError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import CORES
-from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, grouped, text
+from steelyard.model.grouping import grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, text
 from steelyard.subjects.responses import shown
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ import numpy as np
 
 from steelyard.model.errors import LaunchError
 from steelyard.model.foreign import CORES, PROCESSOR
+from steelyard.model.grouping import grouped
 from steelyard.model.samples import concatenated
 from steelyard.subjects.adapters.pyperf import Result, results_of_json
-from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, grouped, text
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, text
 from steelyard.subjects.responses import json_of, shown
 
 _UNITS = {"second": "s", "byte": "B", "integer": "count"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from steelyard.model.errors import LaunchError
+from steelyard.model.grouping import grouped
 from steelyard.subjects.adapters.swift import SwiftResult, results_in
-from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, grouped
+from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened
 
 _BEGIN = "--- DATA ---"
 _RUNNING = re.compile(r"^Running \S", re.MULTILINE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from steelyard.subjects.command import LAYOUT_PLACE
+from steelyard.model.placeholders import LAYOUT_PLACE
 from steelyard.subjects.revisions.revision import Revision
 
 USUAL_TIMEOUT_S = 3600.0

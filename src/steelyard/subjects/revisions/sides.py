@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
+from steelyard.model.placeholders import LAYOUT_PLACE
 from steelyard.model.subject import RevisionFacts, Subject
-from steelyard.subjects.command import LAYOUT_PLACE, command_subject
+from steelyard.subjects.command import command_subject
 from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.checkout import NotBuiltError
