@@ -42,6 +42,7 @@ made: ; mkdir -p made
 
 def targets(folder: Path, makefile: str) -> list[str]:
     (folder / "Makefile").write_text(makefile)
+    (folder / "prog.c").touch()
     found = make(folder)
     assert found is not None
     return [one.command for one in found.targets]
@@ -68,6 +69,16 @@ def test_a_program_is_what_a_recipe_writes_or_what_is_made_of_files(
     tmp_path: Path, makefile: str, named: list[str]
 ) -> None:
     assert targets(tmp_path, makefile) == named
+
+
+def test_lists_with_other_endings_give_no_rule_the_recipe_of_the_next(tmp_path: Path) -> None:
+    makefile = "prog: x.o\n\tcc -o $@ x.o\nall-tests: test more\nin/prog: $(OBJS:%=in/%) ${A:.c=.o}\n\tcc -o $@ $^\n"
+    assert targets(tmp_path, makefile) == ["./prog", "./in/prog"]
+
+
+def test_a_rule_without_a_recipe_makes_a_program_only_of_what_make_itself_links(tmp_path: Path) -> None:
+    makefile = "prog: $(OBJECTS)\ndocs: prog.pdf\ncross: $(CROSS)\nother: other.o\n"
+    assert targets(tmp_path, makefile) == ["./prog", "./other"]
 
 
 @pytest.mark.real
