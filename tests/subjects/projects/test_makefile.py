@@ -76,6 +76,13 @@ def test_lists_with_other_endings_give_no_rule_the_recipe_of_the_next(tmp_path: 
     assert targets(tmp_path, makefile) == ["./prog", "./in/prog"]
 
 
+def test_words_of_functions_are_no_names(tmp_path: Path) -> None:
+    makefile = (
+        "TOOL ?= $(shell { command -v cat || (echo a b); } 2>&1)\nin/$(TOOL) prog: x.c ${if y,z w}\n\tcc -o $@ x.c\n"
+    )
+    assert targets(tmp_path, makefile) == ["./prog"]
+
+
 def test_a_rule_without_a_recipe_makes_a_program_only_of_what_make_itself_links(tmp_path: Path) -> None:
     makefile = "prog: $(OBJECTS)\ndocs: prog.pdf\ncross: $(CROSS)\nother: other.o\n"
     assert targets(tmp_path, makefile) == ["./prog", "./other"]

@@ -17,6 +17,8 @@ _RULE = re.compile(r"^([^\s:=#][^:=#]*?)[ \t]*::?(?![:=])([^=;]*)(;.*)?$")
 _USED = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
 # A list with other endings, such as $(SOURCES:.c=.o): only make finds what that is.
 _SUBSTITUTED = re.compile(r"\$\([\w.-]+:[^():=]*=[^():=]*\)|\$\{[\w.-]+:[^{}:=]*=[^{}:=]*\}")
+# What only make finds out: a function's words, such as those of $(shell ...), are no names.
+_CALLED = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)|\$\{[^{}]*+\}")
 # What a configure script knows of programs' names: nothing, where launches are measured.
 _ENDING = re.compile(r"\$\((?:EXEEXT|EXESUF)\)|\$\{(?:EXEEXT|EXESUF)\}|@(?:EXEEXT|EXESUF)@")
 _NAME = re.compile(r"[\w./+-]+")
@@ -78,7 +80,7 @@ def read_makefile(path: Path) -> Makefile:
             before = f"{variables.get(name, '')} " if how == "+" else ""
             variables[name] = f"{before}{_known(value, variables)}"[:_LONGEST_VALUE]
         elif rule := _RULE.match(_SUBSTITUTED.sub("$()", line.partition("#")[0].rstrip())):
-            names, needs = (_known(text, variables).split() for text in rule.group(1, 2))
+            names, needs = (_names(_known(part, variables)) for part in rule.group(1, 2))
             rules.append(Rule(names, needs, rule[3] or ""))
     return Makefile(rules, variables)
 
@@ -88,6 +90,11 @@ def _known(text: str, variables: Mapping[str, str]) -> str:
     if len(text) > _LONGEST_VALUE:
         return text
     return _USED.sub(lambda used: variables.get(used[1] or used[2], used[0]), text)
+
+
+def _names(text: str) -> list[str]:
+    """Return the names in a list of a rule's; `$()` stands for what only make finds out."""
+    return (_CALLED.sub("$()", text) if len(text) <= _LONGEST_VALUE else text).split()
 
 
 def programs_of_rules(rules: Sequence[Rule], folder: Path) -> list[str]:
