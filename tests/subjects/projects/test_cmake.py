@@ -117,6 +117,13 @@ def test_programs_that_try_others_are_named_where_there_is_nothing_else(tmp_path
     assert (targets, configured) == ({"./build/unit-test": None}, CONFIGURE)
 
 
+def test_no_option_is_turned_on_for_programs_that_only_try_others(tmp_path: Path) -> None:
+    lists = (
+        "option(X_FUZZ off OFF)\nadd_executable(unit-test u.c)\nif(X_FUZZ)\nadd_executable(fuzz-main f.c)\nendif()\n"
+    )
+    assert found(tmp_path, {"CMakeLists.txt": lists}) == ({"./build/unit-test": None}, CONFIGURE)
+
+
 def test_benchmarks_that_are_a_project_of_their_own_are_built_by_themselves(tmp_path: Path) -> None:
     own = "project(y)\nadd_executable(y y.cpp)\ntarget_link_libraries(y benchmark)\n"
     lists = {

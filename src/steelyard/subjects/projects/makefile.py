@@ -26,6 +26,7 @@ _OUTPUT = re.compile(r"(?:^|\s)-o\s*(\S+)")
 # What make links a program of by its own rules; where the names are for make to find, a source has the program's name.
 _LINKED = re.compile(r"\.(?:o|obj|c|cc|cpp|cxx|C|f|F|p|s|S)$")
 _SOURCES = (".c", ".cc", ".cpp", ".C", ".f", ".F", ".p", ".s", ".S")
+_UNNAMED = "a.out"  # what a compiler writes without -o
 _NO_PROGRAMS = frozenset(
     {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
 )
@@ -136,6 +137,8 @@ def _is_program(name: str, rule: Rule, *, is_phony: bool, has_source: bool) -> b
         return False  # other phony names may be programs, marked so to always run their rules
     if not _may_be_program(name) or not rule.needs:
         return False
+    if Path(name).name == _UNNAMED:
+        return True
     if rule.recipe:
         return re.search(rf"\$@|\$\(@\)|-o\s*\S*{re.escape(name)}\b", rule.recipe) is not None
     return has_source or any(_LINKED.search(need) for need in rule.needs)
@@ -143,7 +146,10 @@ def _is_program(name: str, rule: Rule, *, is_phony: bool, has_source: bool) -> b
 
 def _may_be_program(name: str) -> bool:
     """Return whether a name is of a file without an ending in the project's folder."""
-    return _NAME.fullmatch(name) is not None and not name.startswith((".", "/")) and "." not in Path(name).name
+    file = Path(name).name
+    return (
+        _NAME.fullmatch(name) is not None and not name.startswith((".", "/")) and ("." not in file or file == _UNNAMED)
+    )
 
 
 def _needed(goal: str, rules: Sequence[Rule]) -> set[str]:
