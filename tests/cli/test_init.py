@@ -376,6 +376,15 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "criterion and Divan can; put a command",
         ),
         (
+            {
+                "Cargo.toml": '[package]\nname = "a"\n[[bench]]\nname = "b"\nharness = false\n',
+                "benches/b.rs": "use bencher::Bencher;\n",
+            },
+            "cargo build --release",
+            "Cargo, but its benchmarks (benches/b.rs) are of a harness that cannot be driven: those of criterion and "
+            "Divan can; put a command",
+        ),
+        (
             {"Cargo.toml": '[workspace]\nmembers = ["in"]\n', "in/Cargo.toml": "", "in/benches/a.rs": "#[bench]\n"},
             "cargo build --release",
             "Cargo, but its benchmarks (in/benches/a.rs) are of #[bench], which cannot be driven: those of "

@@ -21,6 +21,8 @@ def differing(*functions: str, program: str = "/bin/work", others_ns: int = 0) -
     [
         ("by_clock", "the time of day"),
         ("__tz_convert", "the time of day"),
+        ("_IO_padn", "printed numbers, such as the time or a process number"),
+        ("__vfprintf_internal", "printed numbers, such as the time or a process number"),
         ("pthread_mutex_lock", "how threads or processes are scheduled"),
         ("runtime.findRunnable", "how threads or processes are scheduled"),
         ("PyDict_hash", "a hash seed of its own"),

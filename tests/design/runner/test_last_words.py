@@ -159,3 +159,9 @@ def test_the_line_that_says_why(stderr: str, words: str) -> None:
 
 def test_words_in_another_encoding_are_words_too() -> None:
     assert last_words("plus de mémoire\n".encode("latin-1")) == "plus de m\ufffdmoire"
+
+
+def test_what_is_said_of_our_own_question_is_no_reason() -> None:
+    complaint = b'Environment variable BENCHMARK_MIN_TIME is expected to be a double, but actually has value "1x".\n'
+    assert last_words(b"no corpus\n" + complaint) == "no corpus"
+    assert last_words(complaint) == ""

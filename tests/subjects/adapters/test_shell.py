@@ -26,6 +26,7 @@ from tests.tool import rows, sh
         (".25", 0.25e9),
         ("1e-3", 1e6),
         ("1.5E+2 ms", 1.5e8),
+        ("at 50 %\rat 100 %\r12.3 ms\r\n", 12.3e6),
         ("warming up\n99 problems\n\t7 ms \r\n\n \n", 7e6),
     ],
 )
@@ -40,6 +41,7 @@ def test_times(text: str, ns: float) -> None:
         (" \n\n", "printed nothing"),
         ("time: 3 s", "printed 'time: 3 s' as its last line"),
         ("3 s\ndone", "printed 'done' as its last line"),
+        ("rps=0.0 \r  \rGET: 3 rps\n\n", "printed 'GET: 3 rps' as its last line"),
         ("1,5 s", "printed '1,5 s'"),
         ("1 min", "printed '1 min'"),
         ("3 MS", "printed '3 MS'"),

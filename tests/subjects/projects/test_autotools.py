@@ -1,4 +1,4 @@
-"""What is found in a project with a configure script: the programs of Automake, or of a Makefile.in."""
+"""What is found in a project with a configure script: the programs of Automake, of a Makefile.in or of a Makefile."""
 
 from __future__ import annotations
 
@@ -41,6 +41,16 @@ def test_programs_of_a_template_are_those_of_its_rules(tmp_path: Path) -> None:
     rules = "all: tool@EXEEXT@ other\ntool: tool.o\n\t$(CC) -o $@ tool.o\nother: tool.o\n"
     found = found_in(tmp_path, configure="", Makefile_in=rules)
     assert [target.command for target in found.targets] == ["./tool", "./other"]
+
+
+def test_a_script_written_by_hand_is_run_for_a_makefile_that_is_there(tmp_path: Path) -> None:
+    rules = "include config.mak\nPROGS = tool$(EXESUF)\nall: $(PROGS)\ntool$(EXESUF): tool.o\n\t$(CC) -o $@ $^\n"
+    found = found_in(tmp_path, configure="", Makefile=rules)
+    assert ([target.command for target in found.targets], found.build) == (["./tool"], "./configure\nmake")
+
+
+def test_a_makefile_beside_what_makes_a_script_is_left_to_make(tmp_path: Path) -> None:
+    assert found_in(tmp_path, configure_ac="", Makefile="tool: tool.c\n\tcc -o $@ tool.c\n").targets == []
 
 
 @pytest.mark.parametrize(

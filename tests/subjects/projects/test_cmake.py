@@ -82,6 +82,29 @@ def test_benchmarks_behind_an_option_are_built_with_it_and_with_no_other(tmp_pat
     assert configured == f"{CONFIGURE} -DX_BENCH=ON"
 
 
+def test_a_list_that_returns_without_an_option_is_read_on_with_it(tmp_path: Path) -> None:
+    lists = (
+        "project(x)\noption(X_DEV off OFF)\nadd_executable(tool t.c)\nif(NOT X_DEV)\n  return()\nendif()\n"
+        "if(MORE)\n  return()\nendif()\nadd_executable(speed s.cpp)\ntarget_link_libraries(speed benchmark)\n"
+    )
+    assert found(tmp_path, {"CMakeLists.txt": lists}) == (
+        {"./build/speed": "google-benchmark"},
+        f"{CONFIGURE} -DX_DEV=ON",
+    )
+
+
+def test_what_a_folder_links_with_all_its_programs_drives_those_made_after_it(tmp_path: Path) -> None:
+    lists = (
+        "project(x)\nadd_executable(before b.cpp)\nadd_subdirectory(in)\nadd_executable(after a.cpp)\n",
+        "add_executable(plain p.cpp)\nlink_libraries(x benchmark::benchmark)\nadd_executable(speed s.cpp)\n"
+        "add_subdirectory(more)\n",
+        "add_executable(more m.cpp)",
+    )
+    files = dict(zip(("CMakeLists.txt", "in/CMakeLists.txt", "in/more/CMakeLists.txt"), lists, strict=True))
+    targets, _ = found(tmp_path, files)
+    assert targets == {"./build/in/speed": "google-benchmark", "./build/in/more/more": "google-benchmark"}
+
+
 def test_programs_that_try_others_are_left_out_where_there_are_others(tmp_path: Path) -> None:
     user = "project(user)\nadd_executable(user u.c)\n"
     targets, configured = found(tmp_path, {"CMakeLists.txt": BESIDE, "tests/CMakeLists.txt": user})
@@ -92,6 +115,13 @@ def test_programs_that_try_others_are_left_out_where_there_are_others(tmp_path: 
 def test_programs_that_try_others_are_named_where_there_is_nothing_else(tmp_path: Path) -> None:
     targets, configured = found(tmp_path, {"CMakeLists.txt": "add_executable(unit-test u.c)\n"})
     assert (targets, configured) == ({"./build/unit-test": None}, CONFIGURE)
+
+
+def test_no_option_is_turned_on_for_programs_that_only_try_others(tmp_path: Path) -> None:
+    lists = (
+        "option(X_FUZZ off OFF)\nadd_executable(unit-test u.c)\nif(X_FUZZ)\nadd_executable(fuzz-main f.c)\nendif()\n"
+    )
+    assert found(tmp_path, {"CMakeLists.txt": lists}) == ({"./build/unit-test": None}, CONFIGURE)
 
 
 def test_benchmarks_that_are_a_project_of_their_own_are_built_by_themselves(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ made: ; mkdir -p made
 
 def targets(folder: Path, makefile: str) -> list[str]:
     (folder / "Makefile").write_text(makefile)
+    (folder / "prog.c").touch()
     found = make(folder)
     assert found is not None
     return [one.command for one in found.targets]
@@ -61,6 +62,7 @@ def test_what_the_first_goal_needs_is_named_by_what_its_variables_say(tmp_path: 
         ("speed: prog other\nprog other: x.c\n\tcc x.c -o $(@)\n", ["./prog", "./other"]),
         (".PHONY: prog run sub\nrun: prog\nprog: x.c\n\tcp x.c $@\nsub: x.c\n\t$(MAKE) -C $@\n", ["./prog"]),
         ("run: prog\n\t./prog\ntestall: run more\n", []),
+        ("a.out: $(OBJS)\n\tcc $(OBJS)\nb.out: a.out\n\t./a.out > $@\n", ["./a.out"]),
         ("NONE =\n$(NONE): x.c\n\tcc x.c -o $@\nprog: x.c\n\tcc x.c -o prog\n", ["./prog"]),
     ],
 )
@@ -68,6 +70,23 @@ def test_a_program_is_what_a_recipe_writes_or_what_is_made_of_files(
     tmp_path: Path, makefile: str, named: list[str]
 ) -> None:
     assert targets(tmp_path, makefile) == named
+
+
+def test_lists_with_other_endings_give_no_rule_the_recipe_of_the_next(tmp_path: Path) -> None:
+    makefile = "prog: x.o\n\tcc -o $@ x.o\nall-tests: test more\nin/prog: $(OBJS:%=in/%) ${A:.c=.o}\n\tcc -o $@ $^\n"
+    assert targets(tmp_path, makefile) == ["./prog", "./in/prog"]
+
+
+def test_words_of_functions_are_no_names(tmp_path: Path) -> None:
+    makefile = (
+        "TOOL ?= $(shell { command -v cat || (echo a b); } 2>&1)\nin/$(TOOL) prog: x.c ${if y,z w}\n\tcc -o $@ x.c\n"
+    )
+    assert targets(tmp_path, makefile) == ["./prog"]
+
+
+def test_a_rule_without_a_recipe_makes_a_program_only_of_what_make_itself_links(tmp_path: Path) -> None:
+    makefile = "prog: $(OBJECTS)\ndocs: prog.pdf\ncross: $(CROSS)\nother: other.o\n"
+    assert targets(tmp_path, makefile) == ["./prog", "./other"]
 
 
 @pytest.mark.real

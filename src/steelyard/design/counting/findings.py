@@ -13,6 +13,7 @@ from steelyard.model.findings import Finding
 # What the name of a function tells about why it executes more or less from launch to launch.
 _CAUSES_BY_NAME = (
     (r"clock|(?<!run)time(?!d)|tz_", "the time of day"),
+    (r"_io_padn|printf|_itoa", "printed numbers, such as the time or a process number"),
     (
         r"pthread|futex|lll_|mutex|sem_|thread|runtime\.(?:lock|park|schedule|findRunnable)",
         "how threads or processes are scheduled",

@@ -79,9 +79,10 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         sentence = f"{target.name} {how} and {reason}"
         raise SkippedError(sentence, reason.removeprefix("says: ")) if target.skips(measured) else LaunchError(sentence)
     if not target.ignore_failure:
-        raise LaunchError(
-            f"{target.name} {how}{_last_words_clause(measured, target.spec)}: {_remedy(measured, target)}"
-        )
+        # A program that refuses to list may say so where the list would be; what others print is for their harness.
+        printed = measured.stdout if target.remedy == LIST_REMEDY else None
+        last_words = _last_words_clause(measured, target.spec, printed)
+        raise LaunchError(f"{target.name} {how}{last_words}: {_remedy(measured, target)}")
 
 
 def with_tandem_hint(error: LaunchError) -> LaunchError:
@@ -134,8 +135,8 @@ def _how_it_stopped(number: int) -> str:
     return f"stopped itself ({signal_name(number)}), did not go on and was killed: {remedy}"
 
 
-def _last_words_clause(measured: Measured, spec: LaunchSpec) -> str:
+def _last_words_clause(measured: Measured, spec: LaunchSpec, printed: bytes | None = None) -> str:
     from steelyard.design.runner.last_words import last_words
 
-    last = last_words(measured.stderr or b"")
+    last = last_words(measured.stderr or b"") or last_words(printed or b"")
     return f" (its last words: {without_secrets(last, spec.env)})" if last else ""

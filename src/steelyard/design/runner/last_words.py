@@ -19,6 +19,8 @@ _AFTER_THE_REASON = re.compile(
         )
     )
 )
+# What an old Google Benchmark says of a variable by which it is asked for its version.
+_OF_OUR_QUESTION = re.compile(r"Environment variable BENCHMARK_\w+ is expected to be a double, .*\"1x\"\.")
 # Perl lists all folders that it searched for a module.
 _PERL_SEARCH_PATH = re.compile(r" \(@INC [^)]*\)")
 _RUBY_REASON = re.compile(r"\S.*:\d+:in [`'].*': .*")
@@ -31,7 +33,8 @@ _CARETS_ONLY = re.compile(r"\s*\^+\s*")
 
 def last_words(stderr: bytes) -> str:
     """Return that line, cut at its beginning if it is long; the last line if none says more, "" if there is none."""
-    lines = [line for line in stderr.decode(errors="replace").splitlines() if line.strip()]
+    written = stderr.decode(errors="replace").splitlines()
+    lines = [line for line in written if line.strip() and not _OF_OUR_QUESTION.fullmatch(line)]
     if not lines:
         return ""
     last = _node_reason(lines) or _ruby_reason(lines) or _go_reason(lines) or _last_telling_line(lines)

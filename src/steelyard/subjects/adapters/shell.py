@@ -53,7 +53,8 @@ class Shell(Harness):
 
 def printed_ns(text: str) -> float:
     """Return the time in ns in the last line of what a command printed; raises LaunchError if that is no time."""
-    last = text.rstrip().rpartition("\n")[2].strip()
+    # A progress that a carriage return wrote over is on no screen.
+    last = text.rstrip().rpartition("\n")[2].rpartition("\r")[2].strip()
     if not last:
         raise LaunchError(f"printed nothing: {_RULE}")
     match = _TIME.fullmatch(last)

@@ -1,4 +1,4 @@
-"""Programs that a script `configure` has a Makefile made for: by Automake, or of a Makefile.in."""
+"""Programs that are made after a script `configure`: by Automake, of a Makefile.in, or of a Makefile that is there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def autotools(folder: Path) -> FoundProject | None:
     if autoconf is not None:
         bootstrap = next((line for name, line in _BOOTSTRAPS.items() if (folder / name).is_file()), "autoreconf -fi")
         lines.insert(0, f"[ -x configure ] || {bootstrap}")
-    names = [*dict.fromkeys(_programs(folder))]
+    names = [*dict.fromkeys(_programs(folder, is_written_by_hand=autoconf is None))]
     main_names = [name for name in names if not is_auxiliary(name)] or names
     return FoundProject(
         "a configure script",
@@ -44,7 +44,7 @@ def autotools(folder: Path) -> FoundProject | None:
     )
 
 
-def _programs(folder: Path) -> Iterator[str]:
+def _programs(folder: Path, *, is_written_by_hand: bool) -> Iterator[str]:
     """Yield the programs' paths, relative to the folder: those of Automake, else of rules in the folder's own file."""
     templates = [*files_named(folder, "Makefile.am")]
     for path in templates:
@@ -54,5 +54,8 @@ def _programs(folder: Path) -> Iterator[str]:
             for name in variables[variable].split():
                 if _NAME.fullmatch(name):
                     yield (path.parent / name).relative_to(folder).as_posix()
-    if not templates and (folder / "Makefile.in").is_file():
-        yield from programs_of_rules(read_makefile(folder / "Makefile.in").rules)
+    # A script that nothing makes may only write what the Makefile includes.
+    makefiles = ("Makefile.in", "Makefile") if is_written_by_hand else ("Makefile.in",)
+    rules = next((folder / name for name in makefiles if (folder / name).is_file()), None)
+    if not templates and rules is not None:
+        yield from programs_of_rules(read_makefile(rules).rules, folder)

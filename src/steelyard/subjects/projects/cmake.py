@@ -74,7 +74,9 @@ def _chosen_programs(reading: Reading, *, is_top: bool) -> list[tuple[Executable
         return [(program, harness) for program, harness in programs if harness]
     if not is_top:
         return []  # examples, and trials of how the project is used
-    main_programs = [pair for pair in programs if not _serves_others(pair[0], reading.top)] or programs
+    # An option for tests or fuzzing may need tools that are not there, which would fail the build of all.
+    usual = [pair for pair in programs if not pair[0].options] or programs
+    main_programs = [pair for pair in programs if not _serves_others(pair[0], reading.top)] or usual
     return sorted(main_programs, key=lambda pair: pair[0].name != reading.name)
 
 

@@ -11,6 +11,7 @@ from steelyard.subjects.projects.discovery import is_others, relative, text_of
 
 LISTS = "CMakeLists.txt"
 _OUTPUT = "CMAKE_RUNTIME_OUTPUT_DIRECTORY"
+_LINKED = "LINK_LIBRARIES"  # of a folder: what `link_libraries` says of all programs made after it there
 _TOKEN = re.compile(
     r"""
     \#\[(?P<level>=*)\[.{,2000}?\](?P=level)\] | \#[^\n]*       # comments
@@ -149,6 +150,7 @@ def _commands(text: str) -> Iterator[_Command]:
 def _run(reading: Reading, scope: _Scope, commands: Sequence[_Command]) -> None:
     """Execute commands; if a condition cannot be decided, execute all of its branches."""
     branches: list[tuple[bool, tuple[str, ...], bool]] = []  # is it executed, its options, is it or an earlier one sure
+    unless: tuple[str, ...] = ()  # the options that have to be off for the last branch
     place = 0
     while place < len(commands) and reading.left > 0:
         command = commands[place]
@@ -157,12 +159,17 @@ def _run(reading: Reading, scope: _Scope, commands: Sequence[_Command]) -> None:
         if command.name == "if":
             holds, options = _condition(command.words, reading.off)
             branches.append((holds is not False, options, holds is True))
+            unless = _off_for(command.words, reading.off)
         elif command.name in {"elseif", "else"} and branches:
             was_sure = branches[-1][2]
             holds, options = (None, ()) if command.name == "else" else _condition(command.words, reading.off)
             branches[-1] = (not was_sure and holds is not False, options, was_sure or holds is True)
+            unless = ()
         elif command.name == "endif" and branches:
             branches.pop()
+            unless = ()
+        elif command.name == "return" and len(branches) == 1:
+            scope = _with(scope, unless)  # what follows is only made with them
         elif command.name in _ENDS:
             end = _end_of(commands, place - 1)
             if all(done for done, _, _ in branches):
@@ -207,6 +214,12 @@ def _condition(words: Sequence[str], off: set[str]) -> tuple[bool | None, tuple[
             return False, ()
         return None, tuple(part for part in parts if part in off)
     return None, ()
+
+
+def _off_for(words: Sequence[str], off: set[str]) -> tuple[str, ...]:
+    """Return the options that have to be off for a condition to hold."""
+    plain = [word for word in words if word not in "()"]
+    return (plain[1],) if len(plain) == 2 and plain[0] == "NOT" and plain[1] in off else ()
 
 
 def _block(reading: Reading, scope: _Scope, command: _Command, body: Sequence[_Command]) -> None:
@@ -278,6 +291,10 @@ def _link(reading: Reading, _: _Scope, words: Sequence[str]) -> None:
     reading.links[words[0]] = f"{reading.links.get(words[0], '')} {' '.join(words[1:])}"
 
 
+def _link_all(_: Reading, scope: _Scope, words: Sequence[str]) -> None:
+    scope.variables[_LINKED] = " ".join([scope.variables.get(_LINKED, ""), *words])
+
+
 def _add_executable(reading: Reading, scope: _Scope, words: Sequence[str]) -> None:
     name = words[0]
     if {"ALIAS", "IMPORTED"} & {*words} or re.fullmatch(r"[\w.+-]+", name) is None:
@@ -291,6 +308,7 @@ def _add_executable(reading: Reading, scope: _Scope, words: Sequence[str]) -> No
     binary = scope.variables["CMAKE_CURRENT_BINARY_DIR"]
     sources = _paths(scope, words[1:])
     file = str(Path(place or binary, name))
+    reading.links[name] = f"{reading.links.get(name, '')} {scope.variables.get(_LINKED, '')}"
     reading.made[name] = Executable(name, file, sources, scope.folder, scope.options)
 
 
@@ -334,6 +352,7 @@ _DOES: dict[str, Callable[[Reading, _Scope, Sequence[str]], None]] = {
     "get_filename_component": _part_of_path,
     "target_sources": _target_sources,
     "target_link_libraries": _link,
+    "link_libraries": _link_all,
     "set_target_properties": _set_name,
 }
 

@@ -8,19 +8,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, text_of
 
 _FILES = ("GNUmakefile", "makefile", "Makefile")
 _LONGEST, _LONGEST_VALUE = 200_000, 10_000
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)?([\w.-]+)[ \t]*(\+|::?|\?)?=(.*)$")
 _RULE = re.compile(r"^([^\s:=#][^:=#]*?)[ \t]*::?(?![:=])([^=;]*)(;.*)?$")
 _USED = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
+# A list with other endings, such as $(SOURCES:.c=.o): only make finds what that is.
+_SUBSTITUTED = re.compile(r"\$\([\w.-]+:[^():=]*=[^():=]*\)|\$\{[\w.-]+:[^{}:=]*=[^{}:=]*\}")
+# What only make finds out: a function's words, such as those of $(shell ...), are no names.
+_CALLED = re.compile(r"\$\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)|\$\{[^{}]*+\}")
 # What a configure script knows of programs' names: nothing, where launches are measured.
-_ENDING = re.compile(r"\$[({]EXEEXT[)}]|@EXEEXT@")
+_ENDING = re.compile(r"\$\((?:EXEEXT|EXESUF)\)|\$\{(?:EXEEXT|EXESUF)\}|@(?:EXEEXT|EXESUF)@")
 _NAME = re.compile(r"[\w./+-]+")
 _OUTPUT = re.compile(r"(?:^|\s)-o\s*(\S+)")
-# A prerequisite with an ending is a file, one without may be another program; a `$` stands for what make would find.
-_MADE_OF_FILES = re.compile(r"[.$]")
+# What make links a program of by its own rules; where the names are for make to find, a source has the program's name.
+_LINKED = re.compile(r"\.(?:o|obj|c|cc|cpp|cxx|C|f|F|p|s|S)$")
+_SOURCES = (".c", ".cc", ".cpp", ".C", ".f", ".F", ".p", ".s", ".S")
+_UNNAMED = "a.out"  # what a compiler writes without -o
 _NO_PROGRAMS = frozenset(
     {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
 )
@@ -49,7 +55,7 @@ def make(folder: Path) -> FoundProject | None:
     if path is None:
         return None
     found = read_makefile(path)
-    names = programs_of_rules(found.rules)
+    names = programs_of_rules(found.rules, folder)
     if not names:
         return FoundProject("a Makefile", "make", [_target(name) for name in _programs_of_recipes(found)])
     if len(names) == 1:
@@ -74,8 +80,8 @@ def read_makefile(path: Path) -> Makefile:
             name, how, value = assigned[1], assigned[2], assigned[3].partition("#")[0].strip()
             before = f"{variables.get(name, '')} " if how == "+" else ""
             variables[name] = f"{before}{_known(value, variables)}"[:_LONGEST_VALUE]
-        elif rule := _RULE.match(line.partition("#")[0].rstrip()):
-            names, needs = (_known(text, variables).split() for text in rule.group(1, 2))
+        elif rule := _RULE.match(_SUBSTITUTED.sub("$()", line.partition("#")[0].rstrip())):
+            names, needs = (_names(_known(part, variables)) for part in rule.group(1, 2))
             rules.append(Rule(names, needs, rule[3] or ""))
     return Makefile(rules, variables)
 
@@ -87,10 +93,21 @@ def _known(text: str, variables: Mapping[str, str]) -> str:
     return _USED.sub(lambda used: variables.get(used[1] or used[2], used[0]), text)
 
 
-def programs_of_rules(rules: Sequence[Rule]) -> list[str]:
+def _names(text: str) -> list[str]:
+    """Return the names in a list of a rule's; `$()` stands for what only make finds out."""
+    return (_CALLED.sub("$()", text) if len(text) <= _LONGEST_VALUE else text).split()
+
+
+def programs_of_rules(rules: Sequence[Rule], folder: Path) -> list[str]:
     """Return the programs that the first goal needs, if it is a name for several; else all."""
     phony = {name for rule in rules if ".PHONY" in rule.names for name in rule.needs}
-    found = [name for rule in rules for name in rule.names if _is_program(name, rule, is_phony=name in phony)]
+    sources = {path.stem for path in files_named(folder, *_SOURCES)}
+    found = [
+        name
+        for rule in rules
+        for name in rule.names
+        if _is_program(name, rule, is_phony=name in phony, has_source=Path(name).name in sources)
+    ]
     names = [*dict.fromkeys(found)]
     goal = _goal(rules)
     if goal in names:
@@ -114,20 +131,25 @@ def _goal(rules: Sequence[Rule]) -> str:
     return next((name for name in goals if not name.startswith(".") and "%" not in name), "")
 
 
-def _is_program(name: str, rule: Rule, *, is_phony: bool) -> bool:
+def _is_program(name: str, rule: Rule, *, is_phony: bool, has_source: bool) -> bool:
     """Return whether a rule makes a file without an ending from something: by its recipe, or by a built-in one."""
     if name in _NO_PROGRAMS or (is_phony and (not rule.recipe or "$(MAKE)" in rule.recipe)):
         return False  # other phony names may be programs, marked so to always run their rules
     if not _may_be_program(name) or not rule.needs:
         return False
+    if Path(name).name == _UNNAMED:
+        return True
     if rule.recipe:
         return re.search(rf"\$@|\$\(@\)|-o\s*\S*{re.escape(name)}\b", rule.recipe) is not None
-    return any(_MADE_OF_FILES.search(need) for need in rule.needs)
+    return has_source or any(_LINKED.search(need) for need in rule.needs)
 
 
 def _may_be_program(name: str) -> bool:
     """Return whether a name is of a file without an ending in the project's folder."""
-    return _NAME.fullmatch(name) is not None and not name.startswith((".", "/")) and "." not in Path(name).name
+    file = Path(name).name
+    return (
+        _NAME.fullmatch(name) is not None and not name.startswith((".", "/")) and ("." not in file or file == _UNNAMED)
+    )
 
 
 def _needed(goal: str, rules: Sequence[Rule]) -> set[str]:

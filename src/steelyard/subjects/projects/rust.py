@@ -183,13 +183,24 @@ def _built_elsewhere(folder: Path, members: Sequence[Path]) -> str | None:
     return None
 
 
+def _of_other_crates(folder: Path) -> Iterator[Path]:
+    """Yield the bench files of a package, none of a known harness, that are declared to start by themselves."""
+    declared = (_manifest(folder) or {}).get("bench", [])
+    for bench in declared if isinstance(declared, list) else []:
+        if isinstance(bench, dict) and bench.get("harness") is False:
+            path = folder / str(bench.get("path") or f"benches/{bench.get('name')}.rs")
+            if path.is_file():
+                yield path
+
+
 def _not_driven(folder: Path, members: Sequence[Path]) -> str | None:
-    paths = chain.from_iterable(_of_rust_itself(one) for one in (folder, *members))
-    benches = [relative(one, folder).removeprefix("./") for one in paths]
-    if not benches:
-        return None
-    which = benches[0] if len(benches) == 1 else f"{benches[0]} and {len(benches) - 1} more"
-    return f"its benchmarks ({which}) are of #[bench], which cannot be driven: those of criterion and Divan can"
+    for benches_of, harness in ((_of_rust_itself, "#[bench], which"), (_of_other_crates, "a harness that")):
+        paths = chain.from_iterable(benches_of(one) for one in (folder, *members))
+        benches = [relative(one, folder).removeprefix("./") for one in paths]
+        if benches:
+            which = benches[0] if len(benches) == 1 else f"{benches[0]} and {len(benches) - 1} more"
+            return f"its benchmarks ({which}) are of {harness} cannot be driven: those of criterion and Divan can"
+    return None
 
 
 def _features_beyond_default(bench: dict[str, Any], manifest: dict[str, Any]) -> list[str]:
