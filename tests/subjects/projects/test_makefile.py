@@ -61,6 +61,7 @@ def test_what_the_first_goal_needs_is_named_by_what_its_variables_say(tmp_path: 
         ("speed: prog other\nprog other: x.c\n\tcc x.c -o $(@)\n", ["./prog", "./other"]),
         (".PHONY: prog run sub\nrun: prog\nprog: x.c\n\tcp x.c $@\nsub: x.c\n\t$(MAKE) -C $@\n", ["./prog"]),
         ("run: prog\n\t./prog\ntestall: run more\n", []),
+        (".done:\n\ttouch .done\nlint: .done\n\truff check .\ninstall-dev: .done in/.done\n", []),
         ("NONE =\n$(NONE): x.c\n\tcc x.c -o $@\nprog: x.c\n\tcc x.c -o prog\n", ["./prog"]),
     ],
 )

@@ -19,8 +19,9 @@ _USED = re.compile(r"\$(?:\(([\w.-]+)\)|\{([\w.-]+)\})")
 _ENDING = re.compile(r"\$[({]EXEEXT[)}]|@EXEEXT@")
 _NAME = re.compile(r"[\w./+-]+")
 _OUTPUT = re.compile(r"(?:^|\s)-o\s*(\S+)")
-# A prerequisite with an ending is a file, one without may be another program; a `$` stands for what make would find.
-_MADE_OF_FILES = re.compile(r"[.$]")
+# A prerequisite with an ending is a file, one without may be another program, and a hidden one without is the mark of a
+# chore that was done (`.install`); a `$` stands for what make would find.
+_MADE_OF_FILES = re.compile(r"\$|[^/]\.")
 _NO_PROGRAMS = frozenset(
     {"all", "clean", "install", "uninstall", "test", "check", "bench", "benchmark", "dist", "distclean", "help", "lint"}
 )
