@@ -282,11 +282,24 @@ PROJECTS: dict[str, tuple[Files, dict[str, str]]] = {
         {"./w": "", "./sub/v": ""},
     ),
     "maven, in modules": (
-        {"pom.xml": "<modules>", "one/pom.xml": JMH, "inner/pom.xml": JMH},
+        {
+            "pom.xml": "<modules><module>one</module><module>inner</module></modules>",
+            "one/pom.xml": JMH,
+            "inner/pom.xml": JMH,
+        },
         {"java -jar inner/target/b-1.jar": "jmh", "java -jar one/target/b-1.jar": "jmh"},
     ),
+    "maven, in modules of modules": (
+        {
+            "pom.xml": "<modules><module>one</module><!-- <module>old</module> --></modules>",
+            "one/pom.xml": "<modules><module> ../two/pom.xml </module></modules>",
+            "old/pom.xml": JMH,
+            "two/pom.xml": JMH,
+        },
+        {"java -jar two/target/b-1.jar": "jmh"},
+    ),
     "maven, its parent making the jars": (
-        {"pom.xml": "<modules>maven-shade-plugin", "one/pom.xml": JMH_IN_TESTS},
+        {"pom.xml": "<modules><module>one</module>maven-shade-plugin", "one/pom.xml": JMH_IN_TESTS},
         {"java -jar one/target/b-1.jar": "jmh"},
     ),
     "several": (
@@ -404,6 +417,13 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "mvn -q -B package -DskipTests -Dmaven.javadoc.skip",
             "Maven with JMH, but no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's "
             "archetype (steelyard docs adapters/jmh); put a command",
+        ),
+        (
+            {"pom.xml": "<project></project>", "speed/pom.xml": JMH},
+            None,
+            "Maven with JMH, but its benchmarks (in ./speed) are no modules of pom.xml, so they are built with a "
+            "library that was released, not with each revision's (name their folder in <modules>, and this version in "
+            "<dependency>); put a command",
         ),
         ({}, None, "nothing was found here that it knows; put a command"),
     ],

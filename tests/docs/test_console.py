@@ -79,8 +79,8 @@ def test_what_chance_adds_to_the_notes_is_left_out() -> None:
         f"{tried}, so it went on in tandem",
         f"{tried}, but having gone on in tandem it went back after 7",
         f"note  the launches of a pair {beside}, as the times shown reflect",
-        f"note  the launches of 3 of 12 pairs {beside}, where it takes 12 % longer than alone, as the two share the "
-        "processor's caches\n      --pairing adjacent weighs it as it runs alone",
+        f"note  the launches of 3 of 12 pairs {beside}, where it takes 12 % longer than alone, as far as 2 launches "
+        "alone can tell: the two share the processor's caches\n      --pairing adjacent weighs it as it runs alone",
         "note  of two launches at once the later one takes 2.1 % longer than the first: which side goes first is "
         "drawn at random for each pair, and the effect on the pair is taken out of it",
         "note  the calmer half of the pairs shows +24.0 %, the noisier half -9.99 %: the change is not the same in "

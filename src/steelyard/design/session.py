@@ -9,6 +9,7 @@ from pathlib import Path
 
 from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
 from steelyard.design.command_findings import (
+    hidden_variable_findings,
     placeholder_findings,
     shell_words_findings,
     shim_findings,
@@ -218,6 +219,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *shell_words_findings(subjects, request.settings),
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
+        *hidden_variable_findings(subjects, request.settings, session.world.environment),
         *unread_output_findings(subjects, request.settings),
         *unseen_orphans_finding(session.launcher.offers),
     ]

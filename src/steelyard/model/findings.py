@@ -19,12 +19,16 @@ SHELL_WORDS: Final = "shell-words"
 CHANGED_FILES: Final = "changed-files"
 # A program does less because its output goes nowhere.
 UNREAD_OUTPUT: Final = "unread-output"
+# A variable of the user's, by which an interpreter finds modules, is not passed on to launches.
+HIDDEN_VARIABLE: Final = "hidden-variable"
 # Commands that ended well wrote to standard error: what failing commands write, or only one of the two did.
 SAID_FAILURE, SAID_BY_ONE = SAID = ("stderr-failure", "stderr")
 # --setup ended well, but wrote what failing commands write.
 SAID_BY_SET_UP: Final = "set-up-stderr"
 # With these, a verdict may not be about what was asked for.
-NOT_AS_ASKED: Final = frozenset({SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, SAID_FAILURE, SAID_BY_SET_UP})
+NOT_AS_ASKED: Final = frozenset(
+    {SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, HIDDEN_VARIABLE, SAID_FAILURE, SAID_BY_SET_UP}
+)
 # Pairs that ran one after the other are noisy, and fewer may do in tandem: which `auto` would try, or would not try as
 # the program writes to files.
 NOISY_ALONE: Final = "adjacent-noise"

@@ -46,7 +46,7 @@ def test_of_two_that_are_not_the_longer_one_is_not_beside_its_like(times: tuple[
 def test_how_much_longer_it_takes_is_told_side_by_side() -> None:
     """If one side is far longer, a figure between the two would be true of neither."""
     said = of((10, 1000), (15, 1500), (15, 1500), (30, 1500)).message
-    assert "where it takes 50 % longer than alone" in said
+    assert "where it takes 50 % longer than alone, as far as 2 launches alone can tell: the two share" in said
 
 
 def test_where_all_pairs_ran_so_none_tells_how_much_longer_it_takes() -> None:

@@ -63,6 +63,7 @@ def test_what_the_first_goal_needs_is_named_by_what_its_variables_say(tmp_path: 
         (".PHONY: prog run sub\nrun: prog\nprog: x.c\n\tcp x.c $@\nsub: x.c\n\t$(MAKE) -C $@\n", ["./prog"]),
         ("run: prog\n\t./prog\ntestall: run more\n", []),
         ("a.out: $(OBJS)\n\tcc $(OBJS)\nb.out: a.out\n\t./a.out > $@\n", ["./a.out"]),
+        (".done:\n\ttouch .done\nlint: .done\n\truff check .\ninstall-dev: .done in/.done\n", []),
         ("NONE =\n$(NONE): x.c\n\tcc x.c -o $@\nprog: x.c\n\tcc x.c -o prog\n", ["./prog"]),
     ],
 )

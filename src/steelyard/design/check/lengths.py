@@ -107,7 +107,7 @@ _TOO_LONG = Rule(
     "launches are short enough for a verdict",
     LONGEST_S,
     "s",
-    "a verdict takes 12 pairs at least, and 24 launches within the default of 30 s have 1.25 s each",
+    "most verdicts take 12 pairs or more, and 24 launches within the default of 30 s have 1.25 s each",
     f"a smaller input, or fewer repeats in the body; {_MORE_TIME_REMEDY}",
     judge_long,
 )

@@ -12,7 +12,7 @@ from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS
 from steelyard.model.rows import USED, has_order
-from steelyard.report.figures import whole_percent
+from steelyard.report.figures import count, whole_percent
 
 # If two differ by more than this factor, the longer one is alone for a good part of its time.
 _ALIKE_FACTOR = 1.5
@@ -30,7 +30,8 @@ def tandem_finding(launches: Launches, benchmark: int, metric: str) -> Finding |
         if tandem_pairs == all_pairs
         else f"the launches of {tandem_pairs} of {all_pairs} pairs"
     )
-    alone, beside = (_side_medians(launches, chosen, metric) for chosen in (launches.of(benchmark) & ~tandem, used))
+    by_themselves = launches.of(benchmark) & ~tandem
+    alone, beside = (_side_medians(launches, chosen, metric) for chosen in (by_themselves, used))
     manner = "each beside a neighbour like itself" if _are_alike(beside) else "each beside the other while both ran"
     if launches.samples and has_order(launches.samples[np.flatnonzero(used)[0]]):
         manner = "samples in turn, each behind one of the other side"
@@ -40,8 +41,9 @@ def tandem_finding(launches: Launches, benchmark: int, metric: str) -> Finding |
         return Finding(code="tandem", message=f"{message}, as the times shown reflect")
     return Finding(
         code="tandem",
-        message=f"{message}, where it takes {whole_percent(rise)} longer than alone, as the two share the processor's "
-        "caches",
+        # Other work, by which so few may differ, is a cause as well as the caches that the two share.
+        message=f"{message}, where it takes {whole_percent(rise)} longer than alone, as far as "
+        f"{count(int(by_themselves.sum()), 'launch')} alone can tell: the two share the processor's caches",
         remedy="--pairing adjacent weighs it as it runs alone",
     )
 

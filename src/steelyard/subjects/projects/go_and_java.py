@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,12 @@ _RUNNABLE_JAR = re.compile(r"maven-shade-plugin|jar-with-dependencies|spring-boo
 _NO_RUNNABLE_JAR = (
     "no pom.xml makes a jar that runs its benchmarks, as the shade plugin does in JMH's archetype (steelyard docs "
     "adapters/jmh)"
+)
+_MODULE = re.compile(r"<module>\s*([^<>]+?)\s*</module>")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_NO_MODULES = (
+    "are no modules of pom.xml, so they are built with a library that was released, not with each revision's (name "
+    "their folder in <modules>, and this version in <dependency>)"
 )
 # The plugin by its name, or by its alias in a version catalog.
 _GRADLE_JMH = re.compile(r"me\.champeau\.(?:gradle\.)?jmh|plugins\.jmh\b")
@@ -91,6 +98,11 @@ def maven(folder: Path) -> FoundProject | None:
     jars = [path for path in with_benchmarks if _makes_runnable_jar(path, folder)]
     if not jars:
         return FoundProject("Maven with JMH", _MAVEN, [], not_driven=_NO_RUNNABLE_JAR)
+    built = _built_by(folder / "pom.xml")
+    apart = ", ".join(relative(path.parent, folder) for path in jars if path not in built)
+    jars = [path for path in jars if path in built]
+    if not jars:
+        return FoundProject("Maven with JMH", None, [], not_driven=f"its benchmarks (in {apart}) {_NO_MODULES}")
     modules = [relative(path.parent, folder).removeprefix("./") for path in jars if path.parent != folder]
     targets = [
         FoundTarget(
@@ -101,6 +113,20 @@ def maven(folder: Path) -> FoundProject | None:
         for path in jars
     ]
     return FoundProject("Maven with JMH", _maven_build_of_modules(modules) if modules else _MAVEN, targets)
+
+
+def _built_by(top: Path) -> set[Path]:
+    """Return the pom.xml files that one call of Maven builds: that of the top, its modules, and theirs."""
+    built, open_ = set[Path](), [top]
+    while open_:
+        pom = open_.pop()
+        if pom in built or not pom.is_file():
+            continue
+        built.add(pom)
+        for name in _MODULE.findall(_COMMENT.sub("", text_of(pom))):
+            module = Path(os.path.normpath(pom.parent / name))
+            open_.append(module / "pom.xml" if module.is_dir() else module)
+    return built
 
 
 def _makes_runnable_jar(pom: Path, folder: Path) -> bool:
