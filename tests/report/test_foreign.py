@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.unpaired.foreign import compare_foreign
-from steelyard.report.foreign import diff_markdown, direction, value_text
+from steelyard.report.foreign import diff_markdown, direction, show_diff, value_text
 from tests.foreign import foreign_results, processes
+from tests.report.records import on_screen
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,18 @@ def test_an_interval_that_rests_on_a_guess_claims_no_confidence() -> None:
     assert "A <code>old.json</code>, B <code>new.json</code>" in text
     assert "%] if drift was no more than told below |" in text
     assert "- <code>sort</code>: drift cannot be seen in so few or such short processes; 2 % is assumed" in text
+
+
+def test_what_is_said_of_several_benchmarks_is_said_once() -> None:
+    names = [f"bench{number}" for number in range(5)]
+    baseline, candidate = (
+        foreign_results({name: processes(12, 1.01, seed=seed + place) for place, name in enumerate(names)})
+        for seed in (1, 9)
+    )
+    report = compare_foreign(baseline, candidate, margin=0.005, alpha=0.01)
+    assert [one.verdict for one in report.verdicts] == ["undecided"] * 5
+    on_terminal = " ".join(on_screen(lambda console: show_diff(console, report)).split())
+    for text in (on_terminal, diff_markdown(report)):
+        assert text.count("cannot be seen in so few or such short processes") == 1
+    assert on_terminal.count("steelyard compare decides it") == 1
+    assert "- <code>bench0</code>, <code>bench1</code>, <code>bench2</code> and 2 more: drift" in diff_markdown(report)

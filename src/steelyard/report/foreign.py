@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.grouping import grouped
 from steelyard.model.throughput import per_second
 from steelyard.model.units import PER_OPERATION, ns_of
 from steelyard.report import figures, notes, sentences, suite_mean
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
 _MOST_FILES = 3
+_MOST_NAMED = 3
 _IF_DRIFT_SMALL = "if drift was no more than told below"
 
 
@@ -136,7 +138,7 @@ def csv(record: ForeignResults) -> str:
 
 
 def show_diff(console: Console, report: ForeignReport) -> None:
-    """Print what two imports say, each benchmark in full."""
+    """Print what two imports say, each benchmark in full; what is said of several is printed only once."""
     sheet = Sheet(console)
     sheet.row("imported", Text(UNPAIRED_WARNING, "yellow"), style="bold yellow")
     sheet.blank()
@@ -145,13 +147,17 @@ def show_diff(console: Console, report: ForeignReport) -> None:
         benchmark_name = [sheet.name(one, sheet.text_width) for one in _renamed_benchmark(record, report)]
         sheet.row(label, name, *benchmark_name, origin(record).removeprefix(f"{WARNING}: "))
     shown = most_changed(report.verdicts)
+    explained: set[str] = set()
     for verdict in shown:
         sheet.blank()
         sheet.title("benchmark", verdict.benchmark)
-        print_verdict(sheet, verdict, evidence(verdict, report.alpha), explanation(verdict, report.margin))
+        explanations = [one for one in explanation(verdict, report.margin) if one not in explained]
+        print_verdict(sheet, verdict, evidence(verdict, report.alpha), explanations)
         for label, level in (("A", verdict.baseline), ("B", verdict.candidate)):
             sheet.row(label, f"{value_text(level.median, verdict.unit)} median, {effort(level)}")
-        sheet.row("drift", drift(verdict))
+        if (wandered := drift(verdict)) not in explained:
+            sheet.row("drift", wandered)
+        explained.update(explanations, [wandered])
     show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
     show_means(sheet, mean_sentences(report))
     notes.show(sheet, notes.of_two_foreign(report))
@@ -207,7 +213,11 @@ def diff_markdown(report: ForeignReport) -> str:
         ": ".join(map(code, (record.provenance.files[0].name, *_renamed_benchmark(record, report))))
         for record in (report.baseline, report.candidate)
     ]
-    drifts = [f"{code(one.benchmark)}: drift {escape(drift(one))}" for one in report.verdicts if one.interval]
+    known = grouped((one for one in report.verdicts if one.interval), drift)
+    drifts = [
+        f"{figures.first_few([code(one.benchmark) for one in of_these], _MOST_NAMED)}: drift {escape(wandered)}"
+        for wandered, of_these in known.items()
+    ]
     lines = [
         f"_{escape(UNPAIRED_WARNING)}_",
         "",
