@@ -23,7 +23,7 @@ from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.metrics import timed
-from steelyard.model.patterns import fits, is_chosen
+from steelyard.model.patterns import fits
 from steelyard.model.progress import Watch
 from steelyard.model.project import Compare, Target
 from steelyard.model.project_file import Project
@@ -98,12 +98,10 @@ def chosen_targets(project: Project, patterns: Sequence[str], options: Options) 
     for commands, or for a single suite.
     """
     targets, suite = _matching_targets(project, patterns, options), options.suite
-    wanted = suite.benchmark or []
     chosen = {
         position: target
         for position, target in targets.items()
-        if target.harness is not None
-        or (not suite.tag and any(is_chosen(names_with(target, values), wanted) for values in values_of(target)))
+        if target.harness is not None or (not suite.tag and values_of(target, suite.benchmark or []))
     }
     others = [target.name for position, target in targets.items() if position not in chosen]
     if not chosen:

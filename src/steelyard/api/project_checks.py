@@ -12,7 +12,7 @@ from steelyard.api.options import Options
 from steelyard.api.recipe import recipe_of
 from steelyard.api.revisions import built_side, findings_of
 from steelyard.api.settings import request_of
-from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
+from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, with_values_around
 from steelyard.design.folders import enter_folder
 from steelyard.design.request import Request
 from steelyard.design.suite.selection import Selection
@@ -124,11 +124,8 @@ class _CheckedTarget(AskedTarget):
         values = {LAYOUT: "1", **params} if self.project.build.layouts else params
         subject = with_parameters(subject, values, _ROLE)
         subject = subject.model_copy(update={"name": name, "command": with_values(subject.command, values)})
-        around = {
-            hook: [with_values(command, values) for command in getattr(settings, hook)]
-            for hook in ("prepare", "conclude")
-        }
-        return TargetCheck(name, subject, settings.model_copy(update=around), self.selection(request.selection))
+        settings = with_values_around(settings, values)
+        return TargetCheck(name, subject, settings, self.selection(request.selection))
 
     def target_options(self) -> Options:
         """Return what is asked of its launches; of two commands around them, that of the side that is checked."""

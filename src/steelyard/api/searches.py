@@ -11,14 +11,14 @@ from steelyard.api.project import chosen_targets, with_absolute_paths
 from steelyard.api.recipe import recipe_of
 from steelyard.api.revisions import recipe_of_command
 from steelyard.api.settings import settings_of
-from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, names_with, values_of
+from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, names_with, values_of, with_values_around
 from steelyard.design.bisection.weighing import SearchRequest
 from steelyard.design.findings import some_names
 from steelyard.design.folders import enter_folder
 from steelyard.design.suite.selection import Selection
 from steelyard.model.bisection import Sought
 from steelyard.model.errors import UsageError
-from steelyard.model.patterns import is_chosen, left_out_by, setting_for
+from steelyard.model.patterns import left_out_by, setting_for
 from steelyard.model.placeholders import LAYOUT_PLACE, with_values
 from steelyard.model.typed import in_quotes
 from steelyard.subjects.revisions.recipe import Recipe
@@ -80,8 +80,8 @@ class _FollowedTarget(AskedTarget):
             # One build stands for all layouts.
             command = target.command.replace(LAYOUT_PLACE, "1") if self.project.build.layouts else target.command
             values = self._chosen_values() if target.parameters else {}
-            command, options = _with_values(command, options, values)
-            settings = _settings(command, options, self.world_without_secrets())
+            command = with_values(command, values)
+            settings = with_values_around(_settings(command, options, self.world_without_secrets()), values)
             settings = settings.model_copy(
                 update={"directory": str(self.project.folder), "margin": self._margin(options, settings, values)}
             )
@@ -93,10 +93,9 @@ class _FollowedTarget(AskedTarget):
 
     def _chosen_values(self) -> dict[str, str]:
         """Return the values of the parameters of the one benchmark that is chosen; raises UsageError if none is."""
-        patterns, benchmarks = self.options.suite.benchmark or [], values_of(self.target)
-        found = [values for values in benchmarks if is_chosen(names_with(self.target, values), patterns)]
+        found = values_of(self.target, self.options.suite.benchmark or [])
         if len(found) != 1:
-            example = in_quotes(names_with(self.target, benchmarks[0])[-1])
+            example = in_quotes(names_with(self.target, values_of(self.target)[0])[-1])
             raise UsageError(
                 f"bisect follows one benchmark, and the parameters of {self.target.name} make {len(found):,}: choose "
                 f"one by its name, such as -b {example}"
@@ -114,17 +113,6 @@ class _FollowedTarget(AskedTarget):
         margin = settings.margin if compare.margin is None else compare.margin
         of_names = setting_for(compare.margins, names, settings.metrics[0], margin)
         return of_names if target.margin is None else target.margin
-
-
-def _with_values(command: str, options: Options, values: Mapping[str, str]) -> tuple[str, Options]:
-    """Return the command with the values of parameters, and the options with them in what goes around each launch."""
-    prepare, conclude = (
-        hooks and [with_values(hook, values) for hook in hooks]
-        for hooks in (options.launch.prepare, options.launch.conclude)
-    )
-    launch = replace(options.launch, prepare=prepare, conclude=conclude)
-    plan = replace(options.weighing, parameter_list=None)
-    return with_values(command, values), replace(options, launch=launch, weighing=plan)
 
 
 def _request(command: str, ends: Ends, recipe: Recipe, options: Options, settings: Settings) -> SearchRequest:

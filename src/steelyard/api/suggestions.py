@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from itertools import islice, product, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.model.placeholders import with_values
+from steelyard.model.placeholders import combinations, with_values
 from steelyard.model.typed import in_quotes
 
 # If there are more values, only this many are written out.
@@ -49,9 +49,7 @@ def suggest_revisions(commands: Sequence[str], missing: str, environment: Mappin
 
 def suggest_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return how to weigh the values of a command's `parameters` (one or more) against each other."""
-    names = [name for name, _ in parameters]
-    combinations = product(*(values for _, values in parameters))
-    params = [dict(zip(names, values, strict=True)) for values in islice(combinations, _MOST_VALUES + 1)]
+    params = list(islice(combinations(parameters), _MOST_VALUES + 1))
     written = [in_quotes(with_values(command, one)) for one in params[:_MOST_VALUES]]
     ellipsis = " and so on" if len(params) > _MOST_VALUES else ""
     return (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from steelyard.api.keywords import group_and_field, is_given
@@ -19,7 +18,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits, is_chosen, left_out_by
-from steelyard.model.placeholders import describe_values
+from steelyard.model.placeholders import combinations, describe_values, with_values
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
@@ -56,15 +55,26 @@ _KEYS_OF_PLAIN_COMMANDS = frozenset({"reference_output", "repeat", "shell", "ign
 _KEYS_WITHOUT_OPTION = frozenset({"name", "command", "build", "margin", "margins"})
 
 
-def values_of(target: Target) -> list[dict[str, str]]:
-    """Return the parameters' values of each benchmark of a plain command; a single empty one without parameters."""
-    values = [map(str, of_one) for of_one in target.parameters.values()]
-    return [dict(zip(target.parameters, chosen, strict=True)) for chosen in product(*values)]
+def values_of(target: Target, patterns: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return the parameters' values of each benchmark of a plain command that the patterns choose; of all without any.
+
+    A command without parameters is one benchmark, with no values.
+    """
+    benchmarks = combinations((name, [*map(str, values)]) for name, values in target.parameters.items())
+    return [values for values in benchmarks if is_chosen(names_with(target, values), patterns)]
 
 
 def names_with(target: Target, values: Mapping[str, str]) -> list[str]:
     """Return the names by which the benchmark of a plain command is chosen: its target's, and its own with values."""
     return [target.name, *([f"{target.name}, {describe_values(values)}"] if values else [])]
+
+
+def with_values_around(settings: Settings, values: Mapping[str, str]) -> Settings:
+    """Return the settings with the values of parameters in what goes around each launch."""
+    around = {
+        hook: [with_values(command, values) for command in getattr(settings, hook)] for hook in ("prepare", "conclude")
+    }
+    return settings.model_copy(update=around)
 
 
 @dataclass(frozen=True)
@@ -143,10 +153,8 @@ class AskedTarget:
         patterns = self.options.suite.benchmark
         if self.target.harness is not None or not patterns:
             return request
-        chosen = [
-            one for one in request.benchmarks if one.control or is_chosen(names_with(self.target, one.params), patterns)
-        ]
-        return replace(request, benchmarks=chosen)
+        chosen = values_of(self.target, patterns)
+        return replace(request, benchmarks=[one for one in request.benchmarks if one.control or one.params in chosen])
 
     def world_without_secrets(self) -> World:
         """Return the world with no variable that looks like a secret, unless the caller passes it on by its name."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Final
 
 PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
@@ -19,6 +20,13 @@ def placeholders(argv: Sequence[str]) -> list[str]:
     """The names of each {name} in these arguments, once."""
     found = (name for argument in argv for name in PLACEHOLDER.findall(argument))
     return [name for name in dict.fromkeys(found) if name.isidentifier()]
+
+
+def combinations(parameters: Iterable[tuple[str, Sequence[str]]]) -> Iterator[dict[str, str]]:
+    """Yield each combination of the parameters' values; a single empty one without parameters."""
+    given = list(parameters)
+    for values in product(*(of_one for _, of_one in given)):
+        yield {name: value for (name, _), value in zip(given, values, strict=True)}
 
 
 def describe_values(params: Mapping[str, str]) -> str:

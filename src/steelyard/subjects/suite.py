@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
-from itertools import product
 
 from steelyard.model.errors import UsageError
-from steelyard.model.placeholders import describe_values
+from steelyard.model.placeholders import combinations, describe_values
 from steelyard.model.subject import Benchmark, Subject
 
 # More would never finish; a scan that makes more has a wrong step.
@@ -74,18 +73,18 @@ def benchmarks_of(
     given = list(parameters)
     names = [name for name, _ in given]
     check_names(names, [*(subject.command for subject in subjects), *around])
-    combinations = [dict(zip(names, values, strict=True)) for values in product(*(values for _, values in given))]
+    found = list(combinations(given))
     candidates = range(1, len(subjects)) if len(subjects) > 1 else range(1)
-    if len(combinations) * len(candidates) > MOST_BENCHMARKS:
+    if len(found) * len(candidates) > MOST_BENCHMARKS:
         raise UsageError(f"the parameters make more than {MOST_BENCHMARKS} benchmarks: give fewer values")
     needs_names = len(candidates) > 1
     benchmarks = [
         Benchmark(name=_name(subjects[candidate], params, needs_name=needs_names), params=params, candidate=candidate)
-        for params in combinations
+        for params in found
         for candidate in candidates
     ]
     if control:
-        benchmarks.append(Benchmark(name=CONTROL_NAME, params=combinations[0], candidate=0, control=True))
+        benchmarks.append(Benchmark(name=CONTROL_NAME, params=found[0], candidate=0, control=True))
     return benchmarks
 
 
