@@ -113,10 +113,10 @@ def test_below_another_weighing_what_that_has_told_is_counted() -> None:
     told = notes.Told()
     first, second, third = (weighing(findings=findings) for findings in ((ONE, TWO), (TWO,), (ONE, TWO)))
     one, two = Note(ONE.message, ONE.remedy), Note(TWO.message, TWO.remedy)
-    assert notes.of_weighing(first, [SLOWER], told=told) == [one, two]
-    assert notes.of_weighing(second, [SLOWER], told=told) == [Note("1 note above holds here, too")]
-    assert notes.of_unmeasured(third, TWO, told) == [Note("1 note above holds here, too")]
-    assert notes.of_weighing(third, [verdict(findings=[THREE])], told=told) == [
+    assert told.anew(notes.of_weighing(first, [SLOWER])) == [one, two]
+    assert told.anew(notes.of_weighing(second, [SLOWER])) == [Note("1 note above holds here, too")]
+    assert told.anew(notes.of_unmeasured(third, TWO)) == [Note("1 note above holds here, too")]
+    assert told.anew(notes.of_weighing(third, [verdict(findings=[THREE])])) == [
         Note(THREE.message, THREE.remedy),
         Note("2 notes above hold here, too"),
     ]

@@ -24,9 +24,9 @@ _NAME_TITLE = "benchmark"
 _THROUGHPUT = "throughput"
 
 
-def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.Told | None = None) -> None:
+def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.Told) -> None:
     """Print a table for each metric, and below it what concerns several benchmarks; `told` as for a weighing."""
-    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts, told=told))
+    notes_at_verdict, notes_below = notes.split_by_place(told.anew(notes.of_weighing(record, verdicts)))
     means = suite_mean.of_weighing(record)
     for metric in dict.fromkeys(verdict.metric for verdict in verdicts):
         chosen = [verdict for verdict in verdicts if verdict.metric == metric]

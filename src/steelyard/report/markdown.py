@@ -40,12 +40,9 @@ def weighing(
     For counted benchmarks, list up to `functions` functions that a change comes from. `told` has the notes of other
     weighings above it.
     """
-    unmeasured = record.identical or record.new_suite
-    notes_at_verdict, notes_below = notes.split_by_place(
-        notes.of_unmeasured(record, unmeasured, told)
-        if unmeasured is not None
-        else notes.of_weighing(record, verdicts, told=told)
-    )
+    told, unmeasured = told or notes.Told(), record.identical or record.new_suite
+    all_notes = notes.of_weighing(record, verdicts) if unmeasured is None else notes.of_unmeasured(record, unmeasured)
+    notes_at_verdict, notes_below = notes.split_by_place(told.anew(all_notes))
     lines = [_heading(record, verdicts, running=running), "", *_list_lines(notes.markdown(notes_at_verdict))]
     baselines, candidates = ([code(name) for name in names] for names in record.sides())
     sides = f"{_labelled('baseline', baselines)}, {_labelled('candidate', candidates)}"

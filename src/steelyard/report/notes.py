@@ -70,17 +70,14 @@ class Told:
 # --- which
 
 
-def of_weighing(
-    record: Weighing, verdicts: Sequence[Verdict], *, beside_others: bool = False, told: Told | None = None
-) -> list[Note]:
+def of_weighing(record: Weighing, verdicts: Sequence[Verdict], *, beside_others: bool = False) -> list[Note]:
     """Return the notes of a weighing; its control speaks through the verdicts that it withholds.
 
     Each note names its benchmarks if there are several, or if notes of other weighings stand beside it
-    (`beside_others`). Where others were `told` above, none is told again.
+    (`beside_others`).
     """
     findings = _with_cautions([verdict for verdict in verdicts if not verdict.control], record.findings)
-    notes = _merged(record.findings, findings, several=beside_others or len(record.benchmarks) > 1)
-    return notes if told is None else told.anew(notes)
+    return _merged(record.findings, findings, several=beside_others or len(record.benchmarks) > 1)
 
 
 def of_references(verdicts: Sequence[Verdict]) -> list[Note]:
@@ -95,10 +92,9 @@ def split_by_place(notes: Iterable[Note]) -> tuple[list[Note], list[Note]]:
     return [note for note in all_notes if note.at_verdict], [note for note in all_notes if not note.at_verdict]
 
 
-def of_unmeasured(record: Weighing, reason: Finding, told: Told | None = None) -> list[Note]:
-    """Return the notes of a weighing in which nothing had to be measured, beside the `reason`; `told` as for others."""
-    notes = of_findings(finding for finding in record.findings if finding != reason)
-    return notes if told is None else told.anew(notes)
+def of_unmeasured(record: Weighing, reason: Finding) -> list[Note]:
+    """Return the notes of a weighing in which nothing had to be measured, beside the `reason`."""
+    return of_findings(finding for finding in record.findings if finding != reason)
 
 
 def of_findings(findings: Iterable[Finding]) -> list[Note]:

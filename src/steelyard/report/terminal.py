@@ -50,7 +50,7 @@ def weighing(
     For counted benchmarks, show up to `functions` functions that account for the change. `told` has the notes of other
     weighings above it.
     """
-    sheet = Sheet(console)
+    sheet, told = Sheet(console), told or notes.Told()
     _print_stopped(sheet, record, running=running)
     if record.identical is not None:
         _print_unmeasured(sheet, record, record.identical, "same", STYLES["same"], told)
@@ -60,7 +60,7 @@ def weighing(
         return
     if not verdicts:
         sheet.row("no result", budgets.NO_PAIR, style="bold yellow")
-        notes.show(sheet, notes.of_weighing(record, verdicts, told=told))
+        notes.show(sheet, told.anew(notes.of_weighing(record, verdicts)))
     elif len(record.benchmarks) > 1:
         from steelyard.report import many
 
@@ -129,15 +129,13 @@ def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> No
         sheet.blank()
 
 
-def _print_unmeasured(
-    sheet: Sheet, record: Weighing, reason: Finding, word: str, style: str, told: notes.Told | None
-) -> None:
+def _print_unmeasured(sheet: Sheet, record: Weighing, reason: Finding, word: str, style: str, told: notes.Told) -> None:
     """Print why nothing had to be measured, and the other findings about both sides."""
     _print_names(sheet, record)
     sheet.blank()
-    is_new = told is None or told.remember(notes.Note(reason.message, reason.remedy))
+    is_new = told.remember(notes.Note(reason.message, reason.remedy))
     sheet.row(word, reason.message, *([reason.remedy] if reason.remedy and is_new else []), style=style)
-    notes.show(sheet, notes.of_unmeasured(record, reason, told))
+    notes.show(sheet, told.anew(notes.of_unmeasured(record, reason)))
 
 
 def _print_build(sheet: Sheet, record: Weighing | Run) -> None:
@@ -161,9 +159,9 @@ def _print_names(sheet: Sheet, record: Weighing) -> None:
 # --- one benchmark
 
 
-def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.Told | None) -> None:
+def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.Told) -> None:
     first, others = verdicts[0], verdicts[1:]
-    notes_at_verdict, notes_below = notes.split_by_place(notes.of_weighing(record, verdicts, told=told))
+    notes_at_verdict, notes_below = notes.split_by_place(told.anew(notes.of_weighing(record, verdicts)))
     reason = record.stop[0] if record.stop else None
     if sentences.has_benchmark_name(record):
         sheet.title("benchmark", first.benchmark)
