@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.model.derived import deciding_of
 from steelyard.model.errors import SteelyardError
-from steelyard.model.project_file import OWN
+from steelyard.model.project_file import is_own_alone
 from steelyard.model.records import Weighing
 from steelyard.model.typed import command_line
 
@@ -36,11 +37,13 @@ def next_search_of_project(
     for record, verdict in _slower(records, options, _OF_TARGET):
         command = record.subjects[record.benchmarks[verdict.index].candidate].command
         target = next((one for one in project.targets if one.command == command), None)
-        ends = _ends(project.folder, record, verdict, environment)
-        if target is not None and ends:
+        if target is not None:  # all have the same two revisions, so that git is asked of the first
             chosen = ["--target", target.name] if len(project.targets) > 1 else []
             benchmark = ["-b", verdict.benchmark] if target.harness or target.parameters else []
-            return command_line(["steelyard", "bisect", *ends, *chosen, *benchmark, *_judged(options)])
+            ends = _ends(project.folder, record, verdict, environment)
+            return (
+                command_line(["steelyard", "bisect", *ends, *chosen, *benchmark, *_judged(options)]) if ends else None
+            )
     return None
 
 
@@ -48,7 +51,7 @@ def next_search_of_command(
     command: str, record: Weighing | Run, options: Options, environment: Mapping[str, str]
 ) -> str | None:
     """Return the command that finds the commit by which one command became slower; None as for a project."""
-    for weighing, verdict in _slower([record], options, _OF_COMMAND):
+    for weighing, verdict in _slower([record], options, _OF_COMMAND)[:1]:
         if ends := _ends(Path.cwd(), weighing, verdict, environment):
             build = ["--build", options.revisions.build] if options.revisions.build else []
             harness = ["--harness", options.suite.harness, "-b", verdict.benchmark] if options.suite.harness else []
@@ -58,19 +61,19 @@ def next_search_of_command(
 
 def _slower(
     records: Sequence[Weighing | Run], options: Options, searched_for: Collection[str]
-) -> Iterator[tuple[Weighing, Verdict]]:
-    """Yield what was found slower, the most first; nothing if a search could not ask for all that the caller did."""
+) -> list[tuple[Weighing, Verdict]]:
+    """Return what was found slower, the most first; nothing if a search could not ask for all that the caller did."""
     groups = (options.revisions, options.weighing, options.suite, options.launch)
     if any({*group.given}.difference(searched_for) for group in groups):
-        return
+        return []
+    weighings = [record for record in records if isinstance(record, Weighing)]
     found = [
         (record, verdict)
-        for record in records
-        if isinstance(record, Weighing) and record.derived is not None
-        for verdict in record.derived.deciding()
+        for record in weighings
+        for verdict in deciding_of(record.verdicts)
         if verdict.verdict == "slower"
     ]
-    yield from sorted(found, key=lambda one: -(one[1].change or 0.0))
+    return sorted(found, key=lambda one: -(one[1].change or 0.0))
 
 
 def _judged(options: Options) -> list[str]:
@@ -107,4 +110,4 @@ def _head_but_for_own_file(repository: Repository) -> str | None:
     """Return the commit that the work tree is of, if it differs in the project's file alone, which was just written."""
     status = repository.git.answer("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     paths = [entry[3:] for entry in (status or "").split("\0") if entry]
-    return repository.git.answer("rev-parse", "HEAD") if {PurePosixPath(path).name for path in paths} == {OWN} else None
+    return repository.git.answer("rev-parse", "HEAD") if is_own_alone(paths) else None

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -71,6 +71,11 @@ class Project:
     def at(self, *place: str | int) -> str:
         """The file and the line of a place, as the start of a message: `steelyard.toml:12`."""
         return f"{self.file}:{line_of(self.lines, place)}"
+
+
+def is_own_alone(paths: Iterable[str]) -> bool:
+    """Return whether these paths are of projects' files and of nothing else."""
+    return {Path(path).name for path in paths} == {OWN}
 
 
 def load_project(start: Path) -> Project | None:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from steelyard.measure.elf import names_library_folders, read_elf
-from steelyard.model.project_file import OWN
+from steelyard.model.project_file import OWN, is_own_alone
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import subject_in_layout
@@ -93,7 +93,7 @@ def same_files(sides: Sequence[Built], subjects: Sequence[Subject]) -> str | Non
 
 def _differ_only_in_project_file(one: Built, other: Built) -> bool:
     paths = _changed_paths(one, other)
-    return paths is not None and {PurePosixPath(path).name for path in paths} == {OWN}
+    return paths is not None and is_own_alone(paths)
 
 
 def _program_digest(side: Built, subject: Subject) -> str | None:
