@@ -49,19 +49,15 @@ def go(folder: Path) -> FoundProject | None:
     if not packages:
         programs = [*_go_programs(folder)]
         return FoundProject("Go", None if programs else "go build ./...", programs)
-    lines, targets = [], []
-    for package in packages:
-        path_of_package, line = relative(package, folder), _go_build(package, folder, "test -c", "steelyard.test")
-        # Go refuses a package that an older revision does not have yet.
-        lines.append(
-            line
-            if package == folder
-            else f"if ls {shlex.quote(path_of_package)}/*_test.go > /dev/null; then {line}; fi"
-        )
-        enter = "" if package == folder else f"env -C {shlex.quote(path_of_package)} "
-        name = folder.name if package == folder else package.relative_to(folder).as_posix()
-        targets.append(FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go"))
-    return FoundProject("Go", "\n".join(lines), targets)
+    return FoundProject("Go", None, [_go_benchmarks(package, folder) for package in packages])
+
+
+def _go_benchmarks(package: Path, folder: Path) -> FoundTarget:
+    is_top = package == folder
+    name = folder.name if is_top else package.relative_to(folder).as_posix()
+    enter = "" if is_top else f"env -C {shlex.quote(relative(package, folder))} "
+    build = _go_build(package, folder, "test -c", "steelyard.test")
+    return FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go", build=build)
 
 
 def _go_programs(folder: Path) -> Iterator[FoundTarget]:
