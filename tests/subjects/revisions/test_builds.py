@@ -321,7 +321,7 @@ def test_a_folder_that_may_be_new_is_empty_and_nothing_is_built_in_it(build: Bui
     error = build.refusal(base="main", recipes=(Recipe("false", may_be_new=True), recipes[1]))
     assert "does not build: false failed with exit status 1" in str(error)
     assert str(error).endswith(
-        "; if it has no benchmarks yet, let the command end well without them (steelyard docs ci)"
+        "; if it lacks what is weighed, let the command end well without that (steelyard docs ci)"
     )
 
 

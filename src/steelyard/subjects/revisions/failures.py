@@ -45,8 +45,8 @@ def target_not_built(job: Job, target: TargetBuild, how: str, log: Path, notes: 
 
 def _error(job: Job, subject: str, how: str, log: Path, notes: Sequence[str]) -> NotBuiltError:
     sentences = [f"{subject} does not build: {how}; its log is {log}", *notes]
-    if job.recipe.may_be_new:  # it may have failed because there are no benchmarks yet
-        sentences.append("if it has no benchmarks yet, let the command end well without them (steelyard docs ci)")
+    if job.recipe.may_be_new:  # it may have failed because there is nothing to weigh yet
+        sentences.append("if it lacks what is weighed, let the command end well without that (steelyard docs ci)")
     return NotBuiltError("; ".join(sentences), tail(log))
 
 
