@@ -27,12 +27,17 @@ _LONG_ONLY = {"-C": "--conclude", "-c": "--cleanup", "-p": "--prepare", "-s": "-
 _ADVICE = {
     "--export-asciidoc": "give --markdown FILE or --csv FILE",
     "--export-orgmode": "give --markdown FILE or --csv FILE",
-    "--min-benchmarking-time": "a weighing ends when its answer stands, after --max-time SECONDS at most",
-    "--min-runs": "a weighing ends when its answer stands, after --max-time SECONDS at most",
+    # Of hyperfine, pyperf and Go.
+    **dict.fromkeys(
+        ("--min-benchmarking-time", "--min-runs", "--rigorous", "--fast", "--benchtime", "--count"),
+        "a weighing ends when its answer stands, after --max-time SECONDS at most",
+    ),
+    "--affinity": "give --cpu N",
     "--parameter-step-size": "write the step behind the range, as in -P NAME FROM TO STEP",
     "--reference": "give that command first, as the others are compared with the first",
     "--reference-name": "give it as the first --name",
     "--repeats": "give --launches N, or --repeat N for more runs in one launch",
+    "--report": "give --html FILE",
     "--runs": "give --pairs N, the most that are measured; the answer may stand before them",
     "--show-output": "give --output FILE, which says where the commands' output goes",
     "--sort": "results stand in the order of the commands, and several candidates are ranked; show has --sort",
