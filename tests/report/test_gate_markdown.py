@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from steelyard.model.counting import Counting, CountTool, Functions
 from steelyard.model.derived import Derived
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.gate import GateReport, Judged, Standing
@@ -137,6 +138,54 @@ def test_benchmarks_without_a_verdict_are_in_sight() -> None:
 def test_no_line_is_a_quick_action_of_gitlab_s() -> None:
     page = gate_markdown.page(report(problems=("/approve it: nothing was measured for active",)))
     assert "\n&#47;approve it" in page
+
+
+def counted(index: int, metric: str = "instructions", name: str | None = None) -> Judged:
+    """Return a change of the counts of one of seven benchmarks, each of two functions."""
+    tool = CountTool(tool="cachegrind", version="3", program="/usr/bin/valgrind", flags=[])
+    sides = [(number, side) for number in range(7) for side in range(2)]
+    functions = [
+        Functions(
+            benchmark=number,
+            side=side,
+            name=["ma|in", "f"],
+            file=["src/a.c", "???"],
+            object=["", ""],
+            line=[12, 0],
+            events={"Ir": [60 + side * 10 * number, 40]},
+        )
+        for number, side in sides
+    ]
+    record = weighing(benchmarks=tuple("abcdefg"))
+    record = record.model_copy(update={"counting": Counting(tool=tool, counts=[], functions=functions)})
+    name = name or "abcdefg"[index]
+    one = verdict(verdict="slower", benchmark=name, index=index, metric=metric, change=index / 10)
+    return Judged("a.json", record, one, None, "above", deciding=True, reason="pairs")
+
+
+def test_a_change_of_counts_is_followed_to_its_functions() -> None:
+    one = counted(2)
+    other_metric = replace(one, verdict=one.verdict.model_copy(update={"metric": "cost"}))
+    page = gate_markdown.page(report(one, other_metric))
+    assert page.count("<summary>Where the change of c comes from, in instructions</summary>") == 1
+    assert "| +20 | +20.0 % | <code>ma&#124;in</code>, <code>a.c&#58;12</code> |" in page
+    assert "| +20 | +20.0 % | in all |" in page
+    assert "Where the change" not in gate_markdown.page(report(counted(2, metric="max_rss")))
+
+
+def test_the_worst_changes_of_counts_are_followed_to_functions() -> None:
+    page = gate_markdown.page(report(*(counted(index) for index in range(1, 7))))
+    assert re.findall(r"Where the change of (\w)", page) == [*"gfedc"]
+
+
+def test_functions_give_way_where_there_is_no_room() -> None:
+    several = [counted(index, name="<" * 300) for index in range(1, 7)]
+    everything = [*many("slower", 300), *many("same", 300), *many("undecided", 300), *several]
+    problems = tuple(f"{place} {'<' * 700}" for place in range(30))
+    page = gate_markdown.page(report(*everything, problems=problems), "<" * 300, gate_markdown.FEWEST_BYTES)
+    assert len(page.encode()) <= gate_markdown.FEWEST_BYTES
+    assert page.count("Where the change") == 5
+    assert page.count("<details>") == page.count("</details>")
 
 
 def test_the_worst_is_first() -> None:

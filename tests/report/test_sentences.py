@@ -169,3 +169,9 @@ def test_an_end_just_within_the_margin_is_seen_to_be() -> None:
     assert "[-0.19 %, +0.4997 %]" in sentences.evidence(upper, SETTINGS)
     own = verdict(verdict="same", change=0.0008, interval=(-0.0019, 0.01999), margin=0.02)
     assert "[-0.19 %, +1.999 %]" in sentences.evidence(own, SETTINGS)
+
+
+def test_an_exact_change_of_counts_has_no_interval() -> None:
+    exact = verdict(metric="instructions", change=0.05, interval=(0.05, 0.05))
+    assert sentences.estimate(exact) == "+5.00 % exactly"
+    assert sentences.estimate(exact.model_copy(update={"metric": "max_rss"})) == "+5.00 % [+5.00 %, +5.00 %]"

@@ -6,15 +6,16 @@ the least important first, and the page says how many. Whatever came from outsid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, get_args
 
 from steelyard.model.derived import Side
 from steelyard.model.gate import GateReport, Judged, worst_first
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
-from steelyard.report import figures, gate_words, levels, notes
+from steelyard.report import attribution, counting, figures, gate_words, levels, notes
 from steelyard.report.markup import code, document, escape, items, table
 from steelyard.stats.verdict import CHANGED
 
@@ -27,6 +28,8 @@ FEWEST_BYTES = 16_384
 # No page has room for more rows.
 _MOST_ROWS = 10_000
 _MOST_SUBJECTS = 3
+# How many changes are followed to functions, and to how many.
+_MOST_SOURCES, _MOST_FUNCTIONS = 5, 5
 # Longest finding; longest name, processor or limit.
 _LONGEST_TEXT, _LONGEST_WORDS = 600, 120
 _HEADINGS = {"slower": "slower", "failed": "no answer", "undecided": "undecided", "passed": "nothing slower"}
@@ -118,6 +121,8 @@ def _sections(report: GateReport) -> list[_Section]:
         undecided, lines_after = deciders, [""]
     hidden = max(0, len(report.undecided_with_data) - _MOST_ROWS)
 
+    changed = chain.from_iterable(worst_first(kinds[kind]) for kind in ("above", "accepted", "changed"))
+
     def table_of(kind: _Kind, *before: str) -> _Section:
         return _table_section(before, kinds[kind], several=several)
 
@@ -129,6 +134,7 @@ def _sections(report: GateReport) -> list[_Section]:
         table_of("accepted", "**Slower, and accepted**", ""),
         table_of("changed", f"**Changed{_why_within(kinds['changed'])}**", ""),
         _Section(["**What could not be decided**", ""], undecided, "verdict", lines_after, hidden),
+        *_function_sections(changed, several=several),
         _folded_section(f"Not changed: {same}", table_of("same")),
         _folded_section(f"Undecided, and within the limit or without one: {beside}", table_of("beside")),
         _folded_section("Findings", _Section([], items(_findings(report)), "finding")),
@@ -169,6 +175,21 @@ def _table_section(before: Sequence[str], judged: Sequence[Judged], *, several: 
 def _folded_section(title: str, section: _Section) -> _Section:
     lines_before = [f"<details><summary>{escape(title)}</summary>", "", *section.before]
     return replace(section, before=lines_before, after=["", "</details>", ""])
+
+
+def _function_sections(changed: Iterable[Judged], *, several: bool) -> Iterator[_Section]:
+    """Yield which functions the counts of the first of these benchmarks changed in, each benchmark once."""
+    shown = set[tuple[int, int]]()
+    for one in changed:
+        benchmark = id(one.weighing), one.verdict.index
+        if len(shown) == _MOST_SOURCES or benchmark in shown or not is_counted(one.verdict.metric):
+            continue
+        if (source := counting.source_of(one.weighing, one.verdict, _MOST_FUNCTIONS)) is not None:
+            shown.add(benchmark)
+            of_record = f" of {_short(one.source)}" if several else ""
+            title = f"Where the change of {_short(one.verdict.benchmark)}{of_record} comes from, in {source.unit}"
+            title_line, alignment_line, *lines = attribution.markdown_rows(source)
+            yield _folded_section(title, _Section([title_line, alignment_line], lines, "line"))
 
 
 def _row(judged: Judged, *, several: bool, has_accepted: bool) -> list[str]:
@@ -240,7 +261,11 @@ def _text(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    return escape(gate_words.shortened(text, _LONGEST_WORDS))
+    return escape(_short(text))
+
+
+def _short(text: str) -> str:
+    return gate_words.shortened(text, _LONGEST_WORDS)
 
 
 def _cut(text: str) -> str:

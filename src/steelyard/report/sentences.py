@@ -112,12 +112,15 @@ def metric(name: str, settings: Settings) -> str:
 
 
 def estimate(verdict: Verdict | UnpairedVerdict, limit: float | None = None) -> str:
-    """Write a change and its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`.
+    """Write a change and its interval, as far as they are known: `+1.02 % [+0.61 %, +1.40 %]`, or `+1 % exactly`.
 
     With a `limit`, the digits suffice to show on which side of it each number lies.
     """
-    interval = f" {figures.interval(verdict.interval, limit)}" if verdict.interval else ""
-    return figures.change(verdict.change, limit) + interval
+    change = figures.change(verdict.change, limit)
+    if verdict.interval is None:
+        return change
+    is_exact = is_counted(verdict.metric) and len(set(verdict.interval)) == 1
+    return f"{change} {'exactly' if is_exact else figures.interval(verdict.interval, limit)}"
 
 
 def evidence(verdict: Verdict, settings: Settings) -> str:
@@ -134,7 +137,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
         shortage = "too coarse for an interval" if budgets.is_too_coarse(verdict) else "too few for an interval yet"
         return f"{change}, {shortage}, {effort}"
     if counted:
-        return f"{f'{change} exactly' if verdict.stability == 'exact' else estimate(verdict)}, {effort}"
+        return f"{estimate(verdict)}, {effort}"
     # With enough digits to show whether an end lies just inside the margin.
     bounds = figures.interval(verdict.interval, settings.margin_of(verdict))
     return f"{change} {bounds} {figures.at_confidence(settings.alpha)}, {effort}"
