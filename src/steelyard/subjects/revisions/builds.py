@@ -171,5 +171,5 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
 
 
 def _tracked_files(git: Git) -> frozenset[str] | None:
-    listing = git.answer("ls-files", "--stage", "-z")
-    return None if listing is None else frozenset(filter(None, listing.split("\0")))
+    entries = git.entries("ls-files", "--stage", "-z")
+    return None if entries is None else frozenset(entries)
