@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import rank_sum
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.signed_rank import estimate
 
 _LEAST_STEP_SHARE = 0.1
@@ -68,7 +69,7 @@ def excess(log_ratios: npt.ArrayLike, threshold: float, level: float, times: flo
     return Effect("perhaps" if found.centre > limit else "within", figure)
 
 
-def rise(thirds: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
+def rise(thirds: FloatArray, threshold: float, level: float) -> Effect:
     """Whether times rise from the beginning of a launch to its end; the figure is the relative rise.
 
     `thirds` has the times of the first, middle and last third of each launch, shape (launches, 3). Each launch is one
@@ -89,7 +90,7 @@ class Memory:
     """The memory of launches: after how many samples they ended, and the peak of each in bytes."""
 
     samples: int
-    bytes: npt.NDArray[np.float64]
+    bytes: FloatArray
 
 
 def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, level: float) -> Effect:
@@ -129,7 +130,7 @@ def trend(
     return replace(found, shown=max(found.shown, own.shown, key=_MOST_SHOWN_FIRST.index))
 
 
-def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] | None:
+def _block_lows(values: npt.ArrayLike, blocks: int) -> FloatArray | None:
     """The logs of the blocks' minima, shape (blocks,); None for too few values."""
     sample = np.log(np.asarray(values, dtype=np.float64))
     if len(sample) < 2 * blocks:
@@ -137,7 +138,7 @@ def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] |
     return np.array([block.min() for block in np.array_split(sample, blocks)])
 
 
-def _trend_of(lows: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
+def _trend_of(lows: FloatArray, threshold: float, level: float) -> Effect:
     blocks = len(lows)
     rising = int(sum(np.sign(later - lows[i]) for i in range(blocks) for later in lows[i + 1 :]))
     third = max(1, blocks // 3)

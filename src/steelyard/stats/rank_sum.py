@@ -21,7 +21,7 @@ from math import inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL
 from steelyard.stats.selection import value_of_rank
 
@@ -129,7 +129,7 @@ def _count(low: FloatArray, high: FloatArray, t: float) -> int:
     return int(_partner_counts(low, high, t).sum())
 
 
-def _partner_counts(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.intp]:
+def _partner_counts(low: FloatArray, high: FloatArray, t: float) -> PlaceArray:
     """For each low value, how many high values lie at most t above it."""
     return np.searchsorted(high, low + t, side="right")
 

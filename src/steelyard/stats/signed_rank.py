@@ -20,7 +20,7 @@ from math import comb, inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.selection import value_of_rank
 
@@ -128,7 +128,7 @@ def walsh_averages(ordered: FloatArray, ranks: Sequence[int]) -> list[float]:
 
 
 @lru_cache(maxsize=64)
-def _upper_triangle(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _upper_triangle(n: int) -> tuple[PlaceArray, PlaceArray]:
     return np.triu_indices(n)
 
 
@@ -136,7 +136,7 @@ def _null_moments(n: int) -> tuple[float, float]:
     return n * (n + 1) / 4, sqrt(n * (n + 1) * (2 * n + 1) / 24)
 
 
-def _last_partner(ordered: FloatArray, t: float) -> npt.NDArray[np.intp]:
+def _last_partner(ordered: FloatArray, t: float) -> PlaceArray:
     """For each i, the end of the run of partners j with ordered[i] + ordered[j] <= 2t."""
     return np.searchsorted(ordered, 2 * t - ordered, side="right")
 
