@@ -90,6 +90,11 @@ class Estimate:
         """The interval's half-width in units of its normal quantile: the noise of `centre`."""
         return (self.upper - self.lower) / 2 / normal_quantile(self.level)
 
+    def is_apart_from(self, other: Estimate, by: float) -> bool:
+        """Whether the intervals have nothing in common, and the centres lie at least `by` apart."""
+        are_disjoint = self.upper < other.lower or other.upper < self.lower
+        return are_disjoint and abs(self.centre - other.centre) >= by
+
 
 def estimate(d: npt.ArrayLike, level: float) -> Estimate:
     """Hodges-Lehmann estimate of the centre of d (shape (n,), n >= 1) and its 1 - level interval."""
