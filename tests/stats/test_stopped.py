@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal, norm
 from steelyard.stats import sequential, spending, stopped, weighted
 from steelyard.stats.looks import Look, plan_looks
 from steelyard.stats.sequential import Hypothesis
-from steelyard.stats.weighted import Estimate
+from steelyard.stats.signed_rank import Estimate
 
 FloatArray = npt.NDArray[np.float64]
 CHANGE, NOISE, BOUND, ALPHA = 0.01, 0.02, 0.005, 0.01

@@ -108,6 +108,6 @@ def _commits_between(
 
 def _head_but_for_own_file(repository: Repository) -> str | None:
     """Return the commit that the work tree is of, if it differs in the project's file alone, which was just written."""
-    status = repository.git.answer("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
-    paths = [entry[3:] for entry in (status or "").split("\0") if entry]
+    status = repository.git.entries("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    paths = [entry[3:] for entry in status or ()]
     return repository.git.answer("rev-parse", "HEAD") if is_own_alone(paths) else None

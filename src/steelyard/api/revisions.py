@@ -233,7 +233,7 @@ def findings_of(
 
 def _parent(repository: Repository, baseline: str | None) -> str | None:
     """Return the name of the commit before the last one; None if there is none, or if it is the baseline already."""
-    parent = repository.git.answer("rev-parse", "--quiet", "--verify", "HEAD~1^{commit}")
+    parent = repository.git.commit_of("HEAD~1")
     return "HEAD~1" if parent and parent != baseline else None
 
 

@@ -63,5 +63,4 @@ def _may_be_revision(word: str) -> bool:
 
 
 def _is_revision(word: str, git: Git) -> bool:
-    arguments = ("rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
-    return _may_be_revision(word) and git.answer(*arguments) is not None
+    return _may_be_revision(word) and git.commit_of(word) is not None

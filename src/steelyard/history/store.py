@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from steelyard.model.errors import UsageError
-from steelyard.model.locks import lock
+from steelyard.model.locks import locked
 from steelyard.model.owners import trusted_owners
 
 # Enough to look back over a day of work; a record of 2,000 launches has about 60 kB.
@@ -234,12 +234,9 @@ def _prune(oldest_first: list[Path], left: int) -> None:
 
 def _remove_unless_written(journal: Path) -> None:
     """Remove a journal unless it is locked, as it is still being written; raises OSError."""
-    file = os.open(journal, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-    try:
-        if lock(file):
+    with locked(journal, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW) as is_left:
+        if is_left:
             journal.unlink()
-    finally:
-        os.close(file)
 
 
 def _state_folders(environment: Mapping[str, str]) -> Iterator[Path]:

@@ -23,9 +23,8 @@ def refusal(program: Path, library: Path) -> str | None:
 
     For a script its interpreter decides.
     """
-    started = started_by(program)
-    elf = read_elf(started) if started is not None else None
-    if started is None or elf is None:
+    started, elf = _started(program)
+    if elf is None:
         return None
     who = "it" if started == program else f"its interpreter {started}"
     if elf.interpreter is None:
@@ -41,8 +40,7 @@ def refusal(program: Path, library: Path) -> str | None:
 
 def is_of_musl(program: Path) -> bool:
     """Return whether a program uses musl, whose loader ends it over a glibc library; other loaders skip the library."""
-    started = started_by(program)
-    elf = read_elf(started) if started is not None else None
+    _, elf = _started(program)
     return elf is not None and _MUSL in (elf.interpreter or "")
 
 
@@ -51,11 +49,16 @@ def is_foreign(program: Path, library: Path) -> bool:
 
     A static program has no loader and comes to no harm; programs that it starts may have one.
     """
-    started = started_by(program)
-    elf = read_elf(started) if started is not None else None
+    _, elf = _started(program)
     if elf is None or elf.interpreter is None:
         return False
     return _MUSL in elf.interpreter or _is_of_another_machine(elf, library)
+
+
+def _started(program: Path) -> tuple[Path, Elf | None]:
+    """Return what the kernel executes for a program, which of a script is its interpreter, and the ELF head of that."""
+    started = started_by(program)
+    return (program, None) if started is None else (started, read_elf(started))
 
 
 def _is_of_another_machine(elf: Elf, library: Path) -> bool:

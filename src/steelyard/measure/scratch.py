@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.locks import lock
+from steelyard.model.locks import lock, locked
 
 _NAME = re.compile(r"steelyard-[a-z]+-scratch-[a-z0-9_]{8}")
 _MODE = 0o700
@@ -89,9 +89,6 @@ def _remove_if_left(path: Path) -> None:
     is_ours = (status.st_uid, status.st_mode) == (os.getuid(), stat.S_IFDIR | _MODE)
     if not is_ours or time.time() - status.st_ctime < _UNLOCKED_S:
         return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        if lock(handle):
+    with locked(path, os.O_DIRECTORY | os.O_NOFOLLOW) as is_left:
+        if is_left:
             shutil.rmtree(path, ignore_errors=True)
-    finally:
-        os.close(handle)

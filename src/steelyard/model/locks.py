@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 def lock(handle: int) -> bool:
@@ -12,3 +16,16 @@ def lock(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def locked(path: Path, flags: int) -> Iterator[bool]:
+    """Open what is there by these flags, and yield whether it could be locked, for as long as the context lasts.
+
+    Raises OSError if it cannot be opened.
+    """
+    handle = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        yield lock(handle)
+    finally:
+        os.close(handle)

@@ -11,6 +11,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray, PlaceArray
+
 _PERMUTATIONS = 20_000
 
 
@@ -31,14 +33,14 @@ def p_value_of_groups(values: npt.ArrayLike) -> float:
 
 
 @lru_cache(maxsize=2)
-def _orders(blocks: int, groups: int) -> npt.NDArray[np.intp]:
+def _orders(blocks: int, groups: int) -> PlaceArray:
     """Random orders of the groups in each block, (blocks, groups, permutations): drawn once for all tables."""
     random = np.random.default_rng(0)
     places = np.broadcast_to(np.arange(groups), (_PERMUTATIONS, blocks, groups))
     return np.ascontiguousarray(random.permuted(places, axis=2).transpose(1, 2, 0))
 
 
-def _ranks(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _ranks(table: FloatArray) -> FloatArray:
     below = (table[:, :, None] > table[:, None, :]).sum(axis=2)
     equal = (table[:, :, None] == table[:, None, :]).sum(axis=2)
     return np.asarray(below + (equal + 1) / 2, dtype=np.float64)

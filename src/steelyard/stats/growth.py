@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.stats import rank_sum
+from steelyard.stats.arrays import FloatArray
 from steelyard.stats.signed_rank import estimate
 
 _LEAST_STEP_SHARE = 0.1
@@ -32,14 +33,17 @@ class Effect:
     figure: float
 
 
+def _effect(figure: float, *, surely: bool, probably: bool) -> Effect:
+    """Return an effect whose whole interval, or at least its estimate, lies beyond the threshold."""
+    return Effect("beyond" if surely else "perhaps" if probably else "within", figure)
+
+
 def shift(differences: npt.ArrayLike, threshold: float, level: float) -> Effect:
     """Whether log-ratios show a relative change of more than the threshold, up or down; the figure is the change."""
     found = estimate(differences, level)
     limit = log1p(threshold)
-    centre = expm1(found.centre)
-    if found.lower > limit or found.upper < -limit:
-        return Effect("beyond", centre)
-    return Effect("perhaps" if abs(found.centre) > limit else "within", centre)
+    surely = found.lower > limit or found.upper < -limit
+    return _effect(expm1(found.centre), surely=surely, probably=abs(found.centre) > limit)
 
 
 def constant_share(log_ratios: npt.ArrayLike, threshold: float, level: float, times: float = 2) -> Effect:
@@ -51,9 +55,7 @@ def constant_share(log_ratios: npt.ArrayLike, threshold: float, level: float, ti
     found = estimate(log_ratios, level)
     whole = times / (times - 1)
     limit, share = log1p(-threshold / whole), -expm1(found.centre) * whole
-    if found.upper < limit:
-        return Effect("beyond", share)
-    return Effect("perhaps" if found.centre < limit else "within", share)
+    return _effect(share, surely=found.upper < limit, probably=found.centre < limit)
 
 
 def excess(log_ratios: npt.ArrayLike, threshold: float, level: float, times: float = 2) -> Effect:
@@ -62,13 +64,11 @@ def excess(log_ratios: npt.ArrayLike, threshold: float, level: float, times: flo
     The log-ratios are those of `constant_share`; if `times` is not 2, they are scaled as for a power of the loops.
     """
     found = estimate(np.asarray(log_ratios, dtype=np.float64) * (log(2) / log(times)), level)
-    limit, figure = log1p(threshold), expm1(found.centre)
-    if found.lower > limit:
-        return Effect("beyond", figure)
-    return Effect("perhaps" if found.centre > limit else "within", figure)
+    limit = log1p(threshold)
+    return _effect(expm1(found.centre), surely=found.lower > limit, probably=found.centre > limit)
 
 
-def rise(thirds: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
+def rise(thirds: FloatArray, threshold: float, level: float) -> Effect:
     """Whether times rise from the beginning of a launch to its end; the figure is the relative rise.
 
     `thirds` has the times of the first, middle and last third of each launch, shape (launches, 3). Each launch is one
@@ -89,7 +89,7 @@ class Memory:
     """The memory of launches: after how many samples they ended, and the peak of each in bytes."""
 
     samples: int
-    bytes: npt.NDArray[np.float64]
+    bytes: FloatArray
 
 
 def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, level: float) -> Effect:
@@ -102,9 +102,8 @@ def memory(few: Memory, more: Memory, most: Memory, threshold_bytes: float, leve
     before = float(np.median(more.bytes) - np.median(few.bytes)) / (more.samples - few.samples)
     after = float(np.median(most.bytes) - np.median(more.bytes)) / (most.samples - more.samples)
     goes_on = after > 0 and after >= before / 2
-    if grown.lower > threshold_bytes and goes_on:
-        return Effect("beyond", after)
-    return Effect("perhaps" if grown.centre > threshold_bytes and goes_on else "within", max(after, 0.0))
+    surely, probably = (goes_on and grown_bytes > threshold_bytes for grown_bytes in (grown.lower, grown.centre))
+    return _effect(max(after, 0.0), surely=surely, probably=probably)
 
 
 def trend(
@@ -129,7 +128,7 @@ def trend(
     return replace(found, shown=max(found.shown, own.shown, key=_MOST_SHOWN_FIRST.index))
 
 
-def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] | None:
+def _block_lows(values: npt.ArrayLike, blocks: int) -> FloatArray | None:
     """The logs of the blocks' minima, shape (blocks,); None for too few values."""
     sample = np.log(np.asarray(values, dtype=np.float64))
     if len(sample) < 2 * blocks:
@@ -137,15 +136,14 @@ def _block_lows(values: npt.ArrayLike, blocks: int) -> npt.NDArray[np.float64] |
     return np.array([block.min() for block in np.array_split(sample, blocks)])
 
 
-def _trend_of(lows: npt.NDArray[np.float64], threshold: float, level: float) -> Effect:
+def _trend_of(lows: FloatArray, threshold: float, level: float) -> Effect:
     blocks = len(lows)
     rising = int(sum(np.sign(later - lows[i]) for i in range(blocks) for later in lows[i + 1 :]))
     third = max(1, blocks // 3)
     change = float(np.median(lows[-third:]) - np.median(lows[:third]))
     is_beyond = abs(change) > log1p(threshold)
-    if is_beyond and 2 * _kendall_tail(blocks, abs(rising)) <= level:
-        return Effect("beyond", expm1(change))
-    return Effect("perhaps" if is_beyond else "within", expm1(change))
+    surely = is_beyond and 2 * _kendall_tail(blocks, abs(rising)) <= level
+    return _effect(expm1(change), surely=surely, probably=is_beyond)
 
 
 @lru_cache(maxsize=16)

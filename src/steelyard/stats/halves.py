@@ -30,9 +30,8 @@ class Halves:
     storm: Estimate
 
     def disagree(self, by: float) -> bool:
-        """Whether the intervals have nothing in common, and the centres lie at least `by` apart."""
-        apart = self.calm.upper < self.storm.lower or self.storm.upper < self.calm.lower
-        return apart and abs(self.calm.centre - self.storm.centre) >= by
+        """Whether the change in calm is another one than that in storm, by `by` at least."""
+        return self.calm.is_apart_from(self.storm, by)
 
 
 def halves_of(d: FloatArray, levels: FloatArray, scored: float) -> Halves | None:

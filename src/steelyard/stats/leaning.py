@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from steelyard.stats.arrays import BoolArray
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Leaning:
     p_value: float
 
 
-def leaning(disturbed: npt.NDArray[np.bool_], candidate_time: float) -> Leaning:
+def leaning(disturbed: BoolArray, candidate_time: float) -> Leaning:
     """Run a sign test of which side was disturbed, over the pairs in which exactly one launch was.
 
     `disturbed` has shape (pairs, 2), pairs >= 1. Where nothing changed, the coin makes either side equally likely. A

@@ -14,8 +14,8 @@ import numpy as np
 
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.quantiles import student_quantile
-from steelyard.stats.summary import median_interval, row_medians
-from steelyard.stats.unpaired import FEWEST_BLOCKS, FEWEST_LAUNCHES, LAUNCHES_PER_BLOCK, MOST_BLOCKS
+from steelyard.stats.summary import median_interval
+from steelyard.stats.unpaired import FEWEST_LAUNCHES, block_count, block_medians
 
 # The correlation of few blocks is not known well enough to trust a larger one.
 _MOST_CORRELATION = 0.8
@@ -35,10 +35,9 @@ def level_interval(values: FloatArray, level: float) -> tuple[float, float] | No
 
 
 def _half_width(values: FloatArray, level: float) -> float:
-    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, len(values) // LAUNCHES_PER_BLOCK))
-    length = len(values) // blocks
-    deviations = row_medians(values[: blocks * length].reshape(blocks, length))
-    deviations = deviations - deviations.mean()
+    blocks = block_count(len(values))
+    medians = block_medians(values, blocks)
+    deviations = medians - medians.mean()
     squares = float(deviations @ deviations)
     if squares == 0:
         return 0.0

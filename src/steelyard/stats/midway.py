@@ -39,8 +39,7 @@ def parts_of(d: FloatArray, by: float) -> Parts | None:
         return None
     cut = _cut(d, least)
     earlier, later = estimate(d[:cut], LEVEL), estimate(d[cut:], LEVEL)
-    apart = earlier.upper < later.lower or later.upper < earlier.lower
-    if not apart or abs(earlier.centre - later.centre) < by or rank_sum.p_value(d[:cut], d[cut:]) > _CUT_LEVEL:
+    if not earlier.is_apart_from(later, by) or rank_sum.p_value(d[:cut], d[cut:]) > _CUT_LEVEL:
         return None
     return Parts(earlier, later)
 

@@ -13,10 +13,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import BoolArray, FloatArray
+from steelyard.stats.arrays import BoolArray, FloatArray, PlaceArray
 from steelyard.stats.summary import quartile_deviation
-
-IntArray = npt.NDArray[np.intp]
 
 # The critical value of the dip times the root of n: uniform samples of 20 to 224 values exceed it in at most 0.05 % of
 # the cases (tests/stats/test_modes.py simulates it).
@@ -139,7 +137,7 @@ def modes(values: npt.ArrayLike) -> list[float]:
     return sorted(float(np.median(sample[mode])) for mode in _clusters(scaled, np.arange(len(sample)), len(sample)))
 
 
-def _clusters(scaled: FloatArray, members: IntArray, total: int) -> list[IntArray]:
+def _clusters(scaled: FloatArray, members: PlaceArray, total: int) -> list[PlaceArray]:
     """The members, or the clusters that they fall into."""
     if not has_modes(scaled[members]):
         return [members]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, PlaceArray
 
 
-def centres_of_neighbours(baseline: FloatArray, candidate: FloatArray, order: npt.NDArray[np.intp]) -> FloatArray:
+def centres_of_neighbours(baseline: FloatArray, candidate: FloatArray, order: PlaceArray) -> FloatArray:
     """The centre of the log-ratios ln(candidate / baseline) of neighbouring samples, for each pair of launches.
 
     Both tables have times of shape (pairs, rounds); times not above 0 are left out, together with their neighbours.

@@ -137,7 +137,7 @@ def _combine_with_layouts(
     mean = replace(judged.estimate, centre=averaged.centre, lower=lower, upper=upper)
     p_value = min(1.0, max(judged.p_value, averaged.p_value / share))
     if not may_decide:
-        p_value = _above_alpha(rules.alpha, p_value)
+        p_value = sequential.above_alpha(rules.alpha, p_value)
     rejects = averaged.p_value * rules.members <= averaged.level
     is_change = may_decide and judged.is_change and rejects and excludes_no_change((lower, upper))
     combined = replace(
@@ -160,7 +160,7 @@ def _judge_pairs(
     excludes_none = excludes_no_change((pair_estimate.lower, pair_estimate.upper))
     p_value = sequential.p_value(d, levels, looks, rules.alpha, roughly=roughly)
     if not excludes_none:  # even if rejected, "no change" then lies between changes that are not
-        p_value = _above_alpha(rules.alpha, p_value)
+        p_value = sequential.above_alpha(rules.alpha, p_value)
     change_level = level if rules.members == 1 else spending.nominal_level(looks, rules.alpha / rules.members)
     is_change = tests.is_change and excludes_none
     undecided = Judgement(
@@ -283,11 +283,6 @@ def judge(
         if judgement.verdict != "undecided":
             break
     return judgement
-
-
-def _above_alpha(alpha: float, p_value: float) -> float:
-    """Return a p-value above alpha, as of what is no finding whatever the test alone says."""
-    return max(p_value, float(np.nextafter(alpha, 1.0)))
 
 
 def resolution(judgement: Judgement, margin: float) -> float | None:

@@ -8,6 +8,8 @@ from math import exp
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
+
 FEWEST = 3
 """The fewest different parameters for a fit: a power law fits anything with fewer."""
 
@@ -20,7 +22,7 @@ class PowerLaw:
     scale: float
     misses: float
 
-    def at(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def at(self, x: npt.ArrayLike) -> FloatArray:
         """Return its values at parameters x."""
         return np.asarray(self.scale * np.asarray(x, dtype=np.float64) ** self.exponent)
 

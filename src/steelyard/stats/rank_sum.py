@@ -21,7 +21,7 @@ from math import inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL
 from steelyard.stats.selection import value_of_rank
 
@@ -124,12 +124,7 @@ def _null_moments(n: int, m: int) -> tuple[float, float]:
     return n * m / 2, sqrt(n * m * (n + m + 1) / 12)
 
 
-def _count(low: FloatArray, high: FloatArray, t: float) -> int:
-    """The number of differences <= t, without forming them."""
-    return int(_partner_counts(low, high, t).sum())
-
-
-def _partner_counts(low: FloatArray, high: FloatArray, t: float) -> npt.NDArray[np.intp]:
+def _partner_counts(low: FloatArray, high: FloatArray, t: float) -> PlaceArray:
     """For each low value, how many high values lie at most t above it."""
     return np.searchsorted(high, low + t, side="right")
 
@@ -147,7 +142,10 @@ def _difference(low: FloatArray, high: FloatArray, rank: int) -> float:
         start, stop = _partner_counts(low, high, bottom), _partner_counts(low, high, top)
         return np.concatenate([high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)])
 
+    def count(t: float) -> int:
+        return int(_partner_counts(low, high, t).sum())
+
     n, m = len(low), len(high)
     bottom, top = float(high[0] - low[-1]) - 1.0, float(high[-1] - low[0])
     top += 1e-9 * (1.0 + abs(top))  # sums round: the largest difference must not fall outside
-    return value_of_rank(rank, (bottom, top), n * m, 4 * (n + m), lambda t: _count(low, high, t), between)
+    return value_of_rank(rank, (bottom, top), n * m, 4 * (n + m), count, between)

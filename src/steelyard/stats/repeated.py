@@ -18,8 +18,8 @@ from steelyard.stats import sequential, spending, weighted
 from steelyard.stats.arrays import BoolArray, FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.sequential import Hypothesis
+from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
-from steelyard.stats.weighted import Estimate
 
 # The ends are searched at these distances, in half-widths of the interval of this look alone; then more closely, by
 # dividing the distance into parts, for a number of rounds.

@@ -310,10 +310,15 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
     if roughly or not is_rejected:
         level = nominal_level(looks, alpha)  # 0 where a weighing goes on with nothing left to spend
         approximate = min(1.0, 2 * NORMAL.cdf(-abs(standing.total)) * alpha / level) if level > 0 else 1.0
-        return min(approximate, alpha) if is_rejected else max(approximate, float(np.nextafter(alpha, 1.0)))
+        return min(approximate, alpha) if is_rejected else above_alpha(alpha, approximate)
     if not standing.is_dropped:
         return standing.alone
     return min(standing.alone, _least_alpha(d, levels, looks[1:] if is_only_look(looks[:1]) else looks, alpha))
+
+
+def above_alpha(alpha: float, p_value: float) -> float:
+    """Return a p-value above alpha, as of what is no finding whatever the test alone says."""
+    return max(p_value, float(np.nextafter(alpha, 1.0)))
 
 
 def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.stats.arrays import FloatArray
+
 # Rank sums that are not all equal differ by at least half a rank: by half a thousandth of a million shifts.
 _LEAST_DEVIATION = 1e-4
 
 
-def chances_of_higher(marked: npt.ArrayLike, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def chances_of_higher(marked: npt.ArrayLike, values: npt.ArrayLike) -> FloatArray:
     """For each way to mark values, return the share of circular shifts at which any way's marked values rank as high.
 
     `marked` has the shape (k, n), `values` (n,), in order of time; the result (k,) is in (0, 1]. Shifts keep phases

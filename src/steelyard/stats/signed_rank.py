@@ -20,7 +20,7 @@ from math import comb, inf, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL, normal_quantile
 from steelyard.stats.selection import value_of_rank
 
@@ -90,6 +90,11 @@ class Estimate:
         """The interval's half-width in units of its normal quantile: the noise of `centre`."""
         return (self.upper - self.lower) / 2 / normal_quantile(self.level)
 
+    def is_apart_from(self, other: Estimate, by: float) -> bool:
+        """Whether the intervals have nothing in common, and the centres lie at least `by` apart."""
+        are_disjoint = self.upper < other.lower or other.upper < self.lower
+        return are_disjoint and abs(self.centre - other.centre) >= by
+
 
 def estimate(d: npt.ArrayLike, level: float) -> Estimate:
     """Hodges-Lehmann estimate of the centre of d (shape (n,), n >= 1) and its 1 - level interval."""
@@ -128,7 +133,7 @@ def walsh_averages(ordered: FloatArray, ranks: Sequence[int]) -> list[float]:
 
 
 @lru_cache(maxsize=64)
-def _upper_triangle(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _upper_triangle(n: int) -> tuple[PlaceArray, PlaceArray]:
     return np.triu_indices(n)
 
 
@@ -136,7 +141,7 @@ def _null_moments(n: int) -> tuple[float, float]:
     return n * (n + 1) / 4, sqrt(n * (n + 1) * (2 * n + 1) / 24)
 
 
-def _last_partner(ordered: FloatArray, t: float) -> npt.NDArray[np.intp]:
+def _last_partner(ordered: FloatArray, t: float) -> PlaceArray:
     """For each i, the end of the run of partners j with ordered[i] + ordered[j] <= 2t."""
     return np.searchsorted(ordered, 2 * t - ordered, side="right")
 

@@ -26,7 +26,7 @@ from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
 from steelyard.stats.sequential import Hypothesis
-from steelyard.stats.weighted import Estimate
+from steelyard.stats.signed_rank import Estimate
 
 # The number of flips and of bisection steps: together they add a hundredth of the estimate's error.
 _FLIPS, _HALVINGS = 4096, 10

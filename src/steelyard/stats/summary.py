@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL
 
 # How far the quartiles of a normal distribution are apart, in standard deviations.
@@ -29,7 +29,7 @@ def centre(values: npt.ArrayLike) -> Centre:
     return Centre(float(medians[0]), float(spreads[0]))
 
 
-def centres(values: FloatArray, lengths: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+def centres(values: FloatArray, lengths: PlaceArray) -> tuple[FloatArray, FloatArray]:
     """Median and relative spread of each of many samples, as `centre` has it of one; shape (samples,) each.
 
     `values` has the samples one after the other, with their `lengths`, 1 or more. Samples of the same length are sorted

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.intp]
+from steelyard.stats.arrays import PlaceArray
 
 
-def extremes(values: npt.ArrayLike, most: int) -> IntArray:
+def extremes(values: npt.ArrayLike, most: int) -> PlaceArray:
     """Places of at most `most` >= 4 of the values, shape (n,): the lowest and the highest of each stretch, in order.
 
     A stretch is what a column of pixels would show, so no outlier is lost. The first and the last value are always
@@ -29,7 +29,7 @@ def extremes(values: npt.ArrayLike, most: int) -> IntArray:
     return np.unique(np.concatenate([[0], low[known], high[known], [len(sample) - 1]]))
 
 
-def scattered(values: npt.ArrayLike, most: int) -> IntArray:
+def scattered(values: npt.ArrayLike, most: int) -> PlaceArray:
     """Places of at most `most` >= 8 of the values, shape (n,), in order, each to be drawn as a point.
 
     Half of them are extremes; alone they would leave a hole where most values lie, which the other half fills.
@@ -40,7 +40,7 @@ def scattered(values: npt.ArrayLike, most: int) -> IntArray:
     return np.unique(np.concatenate([extremes(values, most // 2), evenly_spaced(count, most // 2)]))
 
 
-def evenly_spaced(count: int, most: int) -> IntArray:
+def evenly_spaced(count: int, most: int) -> PlaceArray:
     """Places of at most `most` >= 2 of `count` values, evenly apart, the first and the last among them."""
     if count <= most:
         return np.arange(count)

@@ -27,8 +27,8 @@ from steelyard.stats.summary import row_medians
 from steelyard.stats.verdict import VerdictName, excludes_no_change, found_nine_times_in_ten, verdict_of
 
 # Blocks of a run: few enough for a block to be long, enough for a quantile that is not absurd (t(7) is 3.5 at 0.01).
-MOST_BLOCKS, FEWEST_BLOCKS, LAUNCHES_PER_BLOCK = 12, 8, 5
-FEWEST_LAUNCHES = 2 * FEWEST_BLOCKS
+_MOST_BLOCKS, _FEWEST_BLOCKS, _LAUNCHES_PER_BLOCK = 12, 8, 5
+FEWEST_LAUNCHES = 2 * _FEWEST_BLOCKS
 # Shorter runs decide nothing: with a drift of 5 % that turns in 0.6 s and the floor below, runs of 0.3 s gave 10 %
 # false alarms, of 0.7 s 3 %, of 1.3 s 1.5 %, and of 2.6 s none in 200.
 FEWEST_SECONDS = 2.0
@@ -117,9 +117,18 @@ def floor_for(seconds: float) -> float:
 
 def between_block_spread(logs: FloatArray, blocks: int) -> float:
     """The standard deviation of the medians of contiguous blocks of equal length; shape (n,), n >= blocks >= 2."""
-    length = len(logs) // blocks
-    medians = row_medians(logs[: blocks * length].reshape(blocks, length))
-    return float(medians.std(ddof=1))
+    return float(block_medians(logs, blocks).std(ddof=1))
+
+
+def block_medians(values: FloatArray, blocks: int) -> FloatArray:
+    """The medians of contiguous blocks of equal length, (blocks,), of values (n,), n >= blocks."""
+    length = len(values) // blocks
+    return row_medians(values[: blocks * length].reshape(blocks, length))
+
+
+def block_count(launches: int) -> int:
+    """How many blocks a run of so many launches is divided into."""
+    return min(_MOST_BLOCKS, max(_FEWEST_BLOCKS, launches // _LAUNCHES_PER_BLOCK))
 
 
 def _shift_with_allowance(
@@ -129,7 +138,7 @@ def _shift_with_allowance(
     fewest = min(len(baseline), len(candidate))
     if fewest < FEWEST_LAUNCHES:
         return plain_shift, (0.0, 0.0), inf
-    blocks = min(MOST_BLOCKS, max(FEWEST_BLOCKS, fewest // LAUNCHES_PER_BLOCK))
+    blocks = block_count(fewest)
     block_spreads = between_block_spread(baseline, blocks), between_block_spread(candidate, blocks)
     estimated = sqrt(2) * student_quantile(blocks - 1, alpha) * max(block_spreads)
     return plain_shift, block_spreads, max(estimated, least_allowance(floor, alpha))

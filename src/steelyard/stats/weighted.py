@@ -21,9 +21,6 @@ from steelyard.stats.signed_rank import Estimate
 from steelyard.stats.signed_rank import estimate as by_ranks
 from steelyard.stats.summary import row_medians
 
-__all__ = ["Estimate", "estimate", "p_values", "rough_estimate", "signed_scores"]
-
-
 # The distances from the centre at which the ends are searched, in half-widths of the rough interval, denser near the
 # centre; and the number of further steps from there to where all differences are on one side.
 _DISTANCES, _STEPS_BEYOND = np.geomspace(0.15, 8.0, 12), 4

@@ -29,6 +29,7 @@ from steelyard.subjects.responses import (
     folder_of,
     is_number,
     is_skipped,
+    objects_in,
     quoted,
     results_of,
     runs_pytest,
@@ -90,7 +91,7 @@ class ProtocolHarness(Harness):
 
     def listed(self, measured: Measured) -> list[Listed]:
         """Return the listed benchmarks, in their order; raises LaunchError for anything else than a list."""
-        hello = _object((measured.results or b"").partition(b"\n")[0])
+        hello = next(objects_in(measured), {})
         self.runs_before, self.offers_lockstep, self.shares_starts = (
             hello.get(name) is True for name in ("before", "lockstep", "each")
         )
@@ -104,7 +105,7 @@ class ProtocolHarness(Harness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return what a failed launch says about its failure: its error line, or another version in its hello."""
-        lines = [_object(line) for line in (measured.results or b"").splitlines()]
+        lines = [*objects_in(measured)]
         error = next((line["error"] for line in lines if line.get("error")), None)
         if error is not None:
             return _error_sentence(_with_printed_error(error, measured.stderr or b""))
@@ -210,15 +211,6 @@ def _answer(measured: Measured) -> list[_Line]:
     if (first := ends.index(True)) < len(lines) - 1:
         raise LaunchError(f"wrote more after its end, as if it had answered twice; {lines[first + 1].shown()}")
     return lines[1:-1]
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    """Return the object in a line; an empty one if the line is cut off or is no JSON object."""
-    try:
-        value = json.loads(line.decode())
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _with_printed_error(error: Any, stderr: bytes) -> Any:

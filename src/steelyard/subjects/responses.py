@@ -8,7 +8,6 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -77,14 +76,19 @@ def results_of(measured: Measured) -> bytes:
     return measured.results or b""
 
 
+def objects_in(measured: Measured) -> Iterator[dict[str, Any]]:
+    """Yield the objects in the lines of JSON that a launch wrote; an empty one for a line that is cut, or has none."""
+    for line in (measured.results or b"").splitlines():
+        try:
+            value = json.loads(line.decode())
+        except (ValueError, RecursionError):
+            value = None
+        yield value if isinstance(value, dict) else {}
+
+
 def is_skipped(measured: Measured) -> bool:
     """Return whether a line of JSON that tells an error says that the benchmark skips itself."""
-    for line in (measured.results or b"").splitlines():
-        with suppress(ValueError):  # cut off
-            told = json.loads(line)
-            if isinstance(told, dict) and told.get("error") and told.get("skipped") is True:
-                return True
-    return False
+    return any(told.get("error") and told.get("skipped") is True for told in objects_in(measured))
 
 
 def printed_by(measured: Measured) -> str:

@@ -116,6 +116,6 @@ def processor_limit(tree: Tree) -> Condition:
 def _quota(tree: Tree, folder: Path) -> tuple[int | None, int | None]:
     words = (tree.text(folder / "cpu.max") or "").split()
     if len(words) == 2:
-        return (int(words[0]) if words[0].isdigit() else None), int(words[1]) if words[1].isdigit() else None
+        return whole(words[0]), whole(words[1])  # the first may be `max`
     quota = tree.number(folder / "cpu.cfs_quota_us")
     return (quota if quota and quota > 0 else None), tree.number(folder / "cpu.cfs_period_us")

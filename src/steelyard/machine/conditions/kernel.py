@@ -161,8 +161,10 @@ def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
         )
     if mask is None:
         return unknown("interrupts", f"the system does not tell which processors take interrupts{busiest}")
-    taking = {bit for bit in range(4 * len(mask)) if _bits(mask) >> bit & 1}
-    return fine("interrupts", f"new ones are taken by processors {ranges(taking & _online(tree, taking))}{busiest}")
+    bits = _bits(mask)
+    taking = {bit for bit in range(4 * len(mask)) if bits >> bit & 1}
+    online = tree.processor_list(f"{CPUS}/online") or taking
+    return fine("interrupts", f"new ones are taken by processors {ranges(taking & online)}{busiest}")
 
 
 def scheduler_slice(tree: Tree) -> Condition:
@@ -181,7 +183,3 @@ def _bits(mask: str) -> int:
         return int(mask.replace(",", ""), 16)
     except ValueError:
         return 0
-
-
-def _online(tree: Tree, otherwise: set[int]) -> set[int]:
-    return tree.processor_list(f"{CPUS}/online") or otherwise

@@ -14,7 +14,7 @@ from uuid import uuid4
 from steelyard.machine.hierarchies import Hierarchy, first_version, second_version
 from steelyard.machine.readings import Tree
 from steelyard.machine.tuning.hand import Hand
-from steelyard.model.locks import lock
+from steelyard.model.locks import lock, locked
 
 _NAME = re.compile(r"steelyard-isolated-[0-9a-f]{12}")
 # A folder is created first and locked afterwards: a younger one may be unlocked and still in use.
@@ -132,13 +132,10 @@ def _own_groups(reach: Reach) -> Iterator[Path]:
 def _is_abandoned(reach: Reach, path: Path) -> bool:
     """Return whether nobody holds a group any more."""
     try:
-        handle = os.open(reach.tree.root / path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with locked(reach.tree.root / path, os.O_DIRECTORY | os.O_NOFOLLOW) as is_abandoned:
+            return is_abandoned
     except OSError:
         return False
-    try:
-        return lock(handle)
-    finally:
-        os.close(handle)
 
 
 def _remove_group(reach: Reach, path: Path) -> bool:

@@ -7,7 +7,6 @@ of them would have the same addresses, lucky or not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.machine.conditions.words import ranges
@@ -24,22 +23,7 @@ from steelyard.machine.tuning.hand import Hand
 from steelyard.model.tuning import Change
 
 Wanted = Iterator[tuple[str | Path, str]]
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One thing that can be calmed."""
-
-    code: str
-    wanted: Callable[[Hand, int | None], Wanted]
-    """The settings and their wanted values, given the processor that is measured on."""
-
-    def changes(self, hand: Hand, processor: int | None) -> Iterator[Change]:
-        """Yield the changes of the settings that exist and do not have the wanted value yet."""
-        for setting, value in self.wanted(hand, processor):
-            before = hand.read(str(setting))
-            if before is not None and before != value:
-                yield Change(code=self.code, setting=str(setting), before=before, after=value)
+"""Settings and their wanted values."""
 
 
 def _sampling(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001 - as all of them
@@ -119,20 +103,28 @@ def _siblings(hand: Hand, processor: int | None) -> Wanted:
         yield f"{CPUS}/cpu{number}/online", "0"
 
 
-OPERATIONS = (
-    Operation("irqbalance", _irqbalance),
-    Operation("interrupts", _interrupts),
-    Operation("perf-sampling", _sampling),
-    Operation("governor", _governor),
-    Operation("frequency-range", _lowest_rate),
-    Operation("turbo", _turbo),
-    Operation("sleep-states", _sleep_states),
-    Operation("huge-pages", _huge_pages),
-    Operation("siblings", _siblings),
-)
+_OPERATIONS: dict[str, Callable[[Hand, int | None], Wanted]] = {
+    "irqbalance": _irqbalance,
+    "interrupts": _interrupts,
+    "perf-sampling": _sampling,
+    "governor": _governor,
+    "frequency-range": _lowest_rate,
+    "turbo": _turbo,
+    "sleep-states": _sleep_states,
+    "huge-pages": _huge_pages,
+    "siblings": _siblings,
+}
 """In the order in which they are done. Switching off processors comes last, as their other files disappear then."""
 
 
 def planned_changes(hand: Hand, processor: int | None) -> list[Change]:
-    """Return all that would be changed; `processor` is the one that is measured on, if one was chosen."""
-    return [change for operation in OPERATIONS for change in operation.changes(hand, processor)]
+    """Return the changes of all settings that exist and do not have the wanted value yet.
+
+    `processor` is the one that is measured on, if one was chosen.
+    """
+    wanted = ((code, str(path), value) for code, look in _OPERATIONS.items() for path, value in look(hand, processor))
+    return [
+        Change(code=code, setting=setting, before=before, after=value)
+        for code, setting, value in wanted
+        if (before := hand.read(setting)) not in (None, value)
+    ]

@@ -58,6 +58,7 @@ _UNITS = ("ps", "ns", "us", "µs", "ms", "s")
 _ERROR = re.compile(r"Criterion\.rs ERROR: (.+)")
 _VANISHED = "took zero time"
 _BEGAN = "Benchmarking "
+_ABOUT = "benchmark.json"
 # It takes one filter; a second one is refused, by an old clap in the latter words.
 _REFUSED = re.compile("unexpected argument|Found argument")
 
@@ -103,7 +104,7 @@ class Criterion(StillHarness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return its samples; raises LaunchError if there are none, or another benchmark's, or they are no times."""
-        folders = {title_in(_text(file)): file.parent for file in _latest(self._folder, "benchmark.json")}
+        folders = self._folders_by_title()
         printed = end_of_stdout(measured)
         if not folders:
             _check_began(printed, end_of_stderr(measured), work.name)
@@ -113,8 +114,15 @@ class Criterion(StillHarness):
 
     def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
         """Return what the code says by `throughput`."""
-        files = [_text(file) for file in _latest(self._folder, "benchmark.json")]
-        return next((processed_in(text) for text in files if title_in(text) == work.name), {})
+        folder = self._folders_by_title().get(work.name)
+        return {} if folder is None else processed_in(_text(folder / _ABOUT))
+
+    def _folders_by_title(self) -> dict[str, Path]:
+        """Return the folder of each benchmark's latest results, by its title."""
+        try:
+            return {title_in(_text(file)): file.parent for file in latest_in(self._folder, _ABOUT)}
+        except OSError as error:
+            raise LaunchError(f"left what cannot be read: {error}") from error
 
     @cached_property
     def _folder(self) -> Path:
@@ -185,13 +193,6 @@ def _filter(name: str) -> str:
 def latest_in(folder: Path, name: str) -> list[Path]:
     """Return the files of that name in all latest results, in order; raises OSError if there are too many folders."""
     return sorted(file for file in files_below(folder) if file.name == name and file.parent.name == "new")
-
-
-def _latest(folder: Path, name: str) -> list[Path]:
-    try:
-        return latest_in(folder, name)
-    except OSError as error:
-        raise LaunchError(f"left what cannot be read: {error}") from error
 
 
 def _text(file: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from steelyard.subjects.responses import (
     is_number,
     is_skipped,
     json_of,
+    objects_in,
     quoted,
     results_of,
     sample_of,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"
-_ERROR = b'{"error": "'
 _MEASURING = ("--benchmark-only", "--benchmark-enable", "--benchmark-timer=steelyard_in_pytest.clock")
 
 
@@ -67,10 +66,8 @@ class PytestBenchmark(Harness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return what the plugin says: the exception of a test, or what pytest lacks."""
-        for line in (measured.results or b"").splitlines():
-            if line.startswith(_ERROR):
-                with suppress(ValueError):  # cut off
-                    return f"says: {json.loads(line)['error']}"
+        if error := next((told["error"] for told in objects_in(measured) if "error" in told), None):
+            return f"says: {error}"
         if b"No module named 'steelyard_in_pytest'" in (measured.stderr or b""):  # tracebacks name its files, too
             return (
                 "does not find Steelyard's plugin: does it start Python with -I or -E, which leave PYTHONPATH out? Or "

@@ -20,7 +20,7 @@ _KEY = re.compile(r"(goos|goarch|pkg|cpu): (.+)")
 _END = re.compile(r"(PASS|FAIL|ok)(\s.*)?")
 _FAILED = re.compile(r"^[ \t]*--- FAIL: (Benchmark\S*)", re.MULTILINE)
 _MOST_CHARACTERS = 200
-_UNTIMED = "it tells no time (ns/op), or none that is a number"
+_FAIL, _UNTIMED = "it says FAIL", "it tells no time (ns/op), or none that is a number"
 
 
 @dataclass
@@ -49,29 +49,16 @@ def _recognises(opened: Opened) -> bool:
 def _read(opened: Opened) -> Contents:
     _check_complete(opened.text)
     processes = list(_processes(opened.text))
-    results_by_name = grouped(
-        ((process.named(result.name), process, result) for process in processes for result in results_in(process.text)),
-        _name,
-    )
+    results = ((process, result) for process in processes for result in results_in(process.text))
+    timed = grouped(results, lambda pair: pair[0].named(pair[1].name))
     failed = {process.named(name) for process in processes for name in _FAILED.findall(process.text)}
-    benchmarks = [
-        _benchmark(name, [(id(process), result) for _, process, result in group], failed)
-        for name, group in results_by_name.items()
-    ]
+    untimed = {process.named(name) for process in processes for name in untimed_in(process.text)}
+    without_times = {**dict.fromkeys(sorted(failed), _FAIL), **dict.fromkeys(sorted(untimed - failed), _UNTIMED)}
+    benchmarks = [_benchmark(name, group, _FAIL if name in failed else "") for name, group in timed.items()]
     benchmarks += [
-        FoundBenchmark(name, _TIME, [], error="it says FAIL") for name in sorted(failed - results_by_name.keys())
+        FoundBenchmark(name, _TIME, [], error=error) for name, error in without_times.items() if name not in timed
     ]
-    untimed = (
-        {process.named(name) for process in processes for name in untimed_in(process.text)}
-        - results_by_name.keys()
-        - failed
-    )
-    benchmarks += [FoundBenchmark(name, _TIME, [], error=_UNTIMED) for name in sorted(untimed)]
     return Contents(benchmarks, machine=_machine(processes), findings=_cut_findings(processes))
-
-
-def _name(named: tuple[str, _Process, GoResult]) -> str:
-    return named[0]
 
 
 def _processes(text: str) -> Iterator[_Process]:
@@ -101,15 +88,12 @@ def _check_complete(text: str) -> None:
         raise LaunchError(f"wrote a last line that was cut: {quoted(last)}")
 
 
-def _benchmark(name: str, results: list[tuple[int, GoResult]], failed: set[str]) -> FoundBenchmark:
-    values = [
-        [result.values[_TIME] for _, result in group] for group in grouped(results, lambda pair: str(pair[0])).values()
-    ]
+def _benchmark(name: str, results: list[tuple[_Process, GoResult]], error: str) -> FoundBenchmark:
+    by_process = grouped(results, lambda pair: id(pair[0]))
+    values = [[result.values[_TIME] for _, result in group] for group in by_process.values()]
     seconds = sum(result.loops * result.values[_TIME] for _, result in results) / 1e9
     processed = processed_in(result for _, result in results)
-    return FoundBenchmark(
-        name, _TIME, values, seconds=seconds, error="it says FAIL" if name in failed else "", processed=processed
-    )
+    return FoundBenchmark(name, _TIME, values, seconds=seconds, error=error, processed=processed)
 
 
 def _machine(processes: list[_Process]) -> dict[str, str]:

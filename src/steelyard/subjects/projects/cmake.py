@@ -7,14 +7,16 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from steelyard.subjects.projects.cmake_lists import LISTS, Executable, Reading, read_folder, read_project, way_to
+from steelyard.subjects.projects.cmake_lists import BUILT, LISTS, Executable, Reading, read_folder, read_project
 from steelyard.subjects.projects.discovery import (
     FoundProject,
     FoundTarget,
+    called_with,
     files_named,
     is_auxiliary,
     relative,
     text_of,
+    where_there,
 )
 
 _PROJECT = re.compile(r"^\s*project\s*\(", re.IGNORECASE | re.MULTILINE)
@@ -25,7 +27,7 @@ _CATCH = re.compile(r"\bCatch2?(?:::|WithMain\b|\b)")
 _CATCH_BENCHMARK = re.compile(r"\bBENCHMARK(?:_ADVANCED)?\s*\(")
 _CONFIGURE = "cmake -S {source} -B {built} -DCMAKE_BUILD_TYPE=Release{options}"
 # By --parallel alone, make starts as many compilers as there are files.
-_BUILD_ALL = "cmake --build build --parallel $(nproc)"
+_BUILD_ALL = f"cmake --build {BUILT} --parallel $(nproc)"
 _BUILD_ONE = "cmake --build {built} --target {name} --parallel $(nproc)"
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++", ".C")
 
@@ -49,9 +51,8 @@ def cmake(folder: Path) -> FoundProject | None:
         for project, programs in chosen
         if programs
     ]
-    harnesses = dict.fromkeys(target.harness for target in targets if target.harness)
-    build = "\n".join(builds) or f"{_CONFIGURE.format(source='.', built='build', options='')}\n{_BUILD_ALL}"
-    return FoundProject(f"CMake with {' and '.join(harnesses)}" if harnesses else "CMake", build, targets)
+    build = "\n".join(builds) or f"{_CONFIGURE.format(source='.', built=BUILT, options='')}\n{_BUILD_ALL}"
+    return FoundProject(called_with("CMake", targets), build, targets)
 
 
 def _projects(folder: Path) -> list[Reading]:
@@ -98,7 +99,7 @@ def _serves_others(program: Executable, top: Path) -> bool:
 
 
 def _target(reading: Reading, program: Executable, harness: str | None, folder: Path) -> FoundTarget:
-    command = shlex.quote(way_to(reading, program, folder))
+    command = shlex.quote(relative(reading.top / program.file, folder))
     if harness == "catch2":
         command += " '[!benchmark]'"
     build = _BUILD_ONE.format(built=shlex.quote(_build_folder(reading, folder)), name=shlex.quote(program.name))
@@ -108,7 +109,7 @@ def _target(reading: Reading, program: Executable, harness: str | None, folder: 
 def _build_folder(reading: Reading, folder: Path) -> str:
     """Return the folder that a project is built in."""
     source = relative(reading.top, folder)
-    return "build" if source == "." else f"{source}/{reading.built}"
+    return BUILT if source == "." else f"{source}/{BUILT}"
 
 
 def _configure_command(reading: Reading, programs: Sequence[Executable], folder: Path) -> str:
@@ -118,5 +119,4 @@ def _configure_command(reading: Reading, programs: Sequence[Executable], folder:
     options = "".join(" " + shlex.quote(f"-D{item}=ON") for item in option_names)
     built = shlex.quote(_build_folder(reading, folder))
     line = _CONFIGURE.format(source=shlex.quote(source), built=built, options=options)
-    # An older revision may not have the project yet.
-    return line if source == "." else f"[ ! -f {shlex.quote(f'{source}/{LISTS}')} ] || {line}"
+    return line if source == "." else where_there(f"{source}/{LISTS}", line)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from steelyard.subjects.projects.discovery import is_others, relative, text_of
+from steelyard.subjects.projects.discovery import is_others, text_of
 
 LISTS = "CMakeLists.txt"
+BUILT = "build"  # the folder that a project is built in, relative to its own
 _OUTPUT = "CMAKE_RUNTIME_OUTPUT_DIRECTORY"
 _LINKED = "LINK_LIBRARIES"  # of a folder: what `link_libraries` says of all programs made after it there
 _TOKEN = re.compile(
@@ -63,8 +64,6 @@ class Reading:
     """What was read of one CMake project."""
 
     top: Path
-    built: str
-    """The folder that it is built in, relative to its own."""
     name: str | None = None
     folders: set[Path] = field(default_factory=set)
     """The folders whose lists were read."""
@@ -97,9 +96,9 @@ class _Scope:
     depth: int = 0
 
 
-def read_project(top: Path, built: str = "build") -> Reading:
+def read_project(top: Path) -> Reading:
     """Read the list of a folder, and of all folders that it adds."""
-    reading = Reading(top, built)
+    reading = Reading(top)
     read_folder(reading, top)
     return reading
 
@@ -114,15 +113,14 @@ def _enter(reading: Reading, scope: _Scope, folder: Path) -> None:
         return
     reading.folders.add(folder)
     here = folder.relative_to(reading.top).as_posix()
-    built, binary = reading.built, str(Path(reading.built, here))
     places = {
         "CMAKE_SOURCE_DIR": ".",
         "PROJECT_SOURCE_DIR": ".",
         "CMAKE_CURRENT_SOURCE_DIR": ".",
         "CMAKE_CURRENT_LIST_DIR": ".",
-        "CMAKE_BINARY_DIR": built,
-        "PROJECT_BINARY_DIR": built,
-        "CMAKE_CURRENT_BINARY_DIR": binary,
+        "CMAKE_BINARY_DIR": BUILT,
+        "PROJECT_BINARY_DIR": BUILT,
+        "CMAKE_CURRENT_BINARY_DIR": str(Path(BUILT, here)),
     }
     inner = replace(scope, folder=folder, variables={**scope.variables, **places}, depth=scope.depth + 1)
     _run(reading, inner, [*_commands(text_of(folder / LISTS)[:_LONGEST])])
@@ -156,6 +154,8 @@ def _run(reading: Reading, scope: _Scope, commands: Sequence[_Command]) -> None:
         command = commands[place]
         place += 1
         reading.left -= 1
+        is_executed = all(executed for executed, _, _ in branches)
+        inner = _with(scope, tuple(option for _, options, _ in branches for option in options))
         if command.name == "if":
             holds, options = _condition(command.words, reading.off)
             branches.append((holds is not False, options, holds is True))
@@ -172,13 +172,11 @@ def _run(reading: Reading, scope: _Scope, commands: Sequence[_Command]) -> None:
             scope = _with(scope, unless)  # what follows is only made with them
         elif command.name in _ENDS:
             end = _end_of(commands, place - 1)
-            if all(done for done, _, _ in branches):
-                asked = tuple(option for _, options, _ in branches for option in options)
-                _block(reading, _with(scope, asked), command, commands[place:end])
+            if is_executed:
+                _block(reading, inner, command, commands[place:end])
             place = end + 1
-        elif all(done for done, _, _ in branches):
-            asked = tuple(option for _, options, _ in branches for option in options)
-            _one(reading, _with(scope, asked), command)
+        elif is_executed:
+            _one(reading, inner, command)
 
 
 def _with(scope: _Scope, options: tuple[str, ...]) -> _Scope:
@@ -371,8 +369,3 @@ def _expanded(reading: Reading, words: Sequence[str], variables: dict[str, str])
 
 def _listed(value: str) -> list[str]:
     return [one for one in value.split(";") if one]
-
-
-def way_to(reading: Reading, one: Executable, folder: Path) -> str:
-    """Return the command that starts a program from a folder."""
-    return relative(Path(reading.top, one.file), folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,17 @@ def files_named(folder: Path, *endings: str) -> Iterator[Path]:
                 return
             if name.endswith(endings):
                 yield here / name
+
+
+def called_with(tool: str, targets: Sequence[FoundTarget]) -> str:
+    """Return what a way of building is called, with the harnesses of what it builds: `CMake with catch2`."""
+    harnesses = dict.fromkeys(target.harness for target in targets if target.harness)
+    return f"{tool} with {' and '.join(harnesses)}" if harnesses else tool
+
+
+def where_there(file: str, line: str) -> str:
+    """Return a line of a build for revisions that have a file: it would fail in an older one without it."""
+    return f"[ ! -f {shlex.quote(file)} ] || {line}"
 
 
 def is_auxiliary(name: str, *words: str) -> bool:

@@ -15,6 +15,7 @@ from steelyard.subjects.projects.discovery import (
     is_auxiliary,
     relative,
     text_of,
+    where_there,
 )
 
 _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
@@ -133,9 +134,7 @@ def _makes_runnable_jar(pom: Path, folder: Path) -> bool:
 
 def _maven_build_of_modules(modules: Sequence[str]) -> str:
     """Return the lines that build those modules that exist: Maven refuses one that an older revision lacks."""
-    chosen = [
-        f"[ ! -f {shlex.quote(f'{module}/pom.xml')} ] || chosen=$chosen,{shlex.quote(module)}" for module in modules
-    ]
+    chosen = [where_there(f"{module}/pom.xml", f"chosen=$chosen,{shlex.quote(module)}") for module in modules]
     return "\n".join(["chosen=", *chosen, f'[ -z "$chosen" ] || {_MAVEN} -pl "${{chosen#,}}" -am'])
 
 

@@ -133,11 +133,8 @@ def _comments(needed: str, installed: str) -> Sequence[str]:
 
 
 def _files_matching(paths: Sequence[Path], *patterns: str) -> list[Path]:
-    return [path for path in paths if _has(text_of(path), patterns)]
-
-
-def _has(text: str, patterns: Sequence[str]) -> bool:
-    return all(re.search(pattern, text, re.MULTILINE) for pattern in patterns)
+    texts = ((path, text_of(path)) for path in paths)
+    return [path for path, text in texts if all(re.search(pattern, text, re.MULTILINE) for pattern in patterns)]
 
 
 def _common_folder(files: Sequence[Path], suites: Sequence[Path], folder: Path) -> Sequence[Path]:

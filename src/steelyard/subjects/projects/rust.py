@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of
+from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, files_named, relative, text_of, where_there
 
 # A crate of benchmarks, as a source that uses it names it, and the harness that drives it.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
@@ -57,26 +57,23 @@ class _Bench:
 
     def chosen(self, *, by_package: bool) -> str:
         """Return the line of the build script that adds it to what cargo builds."""
-        return self._where_it_is(f'set -- "$@" {self._words(by_package=by_package)}')
+        return where_there(self.source, f'set -- "$@" {self._words(by_package=by_package)}')
 
     def built_apart(self, *, by_package: bool) -> str:
         """Return the line of the build script that builds it with its features, which other benches shall not have."""
         words = f"{self._words(by_package=by_package)} --features {shlex.quote(','.join(self.features))}"
-        return self._where_it_is(f"cargo bench --no-run {words} --message-format=json-render-diagnostics >> $built")
+        line = f"cargo bench --no-run {words} --message-format=json-render-diagnostics >> $built"
+        return where_there(self.source, line)
 
     def copied(self, others: Sequence[_Bench]) -> str:
         """Return the line of the build script that copies its executable to where the target expects it."""
         called = self.called(others)
         folder = "" if called == self.name else f' "$(pwd -P)/"{shlex.quote(self.folder)}'
-        return self._where_it_is(f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}")
+        return where_there(self.source, f"copy {shlex.quote(self.name)} {shlex.quote(called)}{folder}")
 
     def _words(self, *, by_package: bool) -> str:
         package = f"-p {shlex.quote(self.package)} " if by_package and self.package else ""
         return f"{package}--bench {shlex.quote(self.name)}"
-
-    def _where_it_is(self, line: str) -> str:
-        """Return a line for revisions that have it: cargo refuses to build what an older one does not have yet."""
-        return f"[ ! -f {shlex.quote(self.source)} ] || {line}"
 
 
 def cargo(folder: Path) -> FoundProject | None:
@@ -152,9 +149,8 @@ def _of_workspace(manifest: dict[str, Any], name: str) -> list[str]:
 
 def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Bench]:
     """Yield the bench targets of a package that one of the known harnesses drives."""
-    declared = manifest.get("bench", [])
-    for bench in declared if isinstance(declared, list) else []:
-        if not isinstance(bench, dict) or bench.get("harness") is not False or not bench.get("name"):
+    for bench in _starting_by_themselves(manifest):
+        if not bench.get("name"):
             continue
         name = str(bench["name"])
         ways = [bench["path"]] if bench.get("path") else [f"benches/{name}.rs", f"benches/{name}/main.rs"]
@@ -165,6 +161,13 @@ def _benches(root: Path, folder: Path, manifest: dict[str, Any]) -> Iterator[_Be
             within = "" if folder == root else f"{folder.relative_to(root).as_posix()}/"
             features = _features_beyond_default(bench, manifest)
             yield _Bench(name, crate, _package(manifest), within, f"{within}{source}", features)
+
+
+def _starting_by_themselves(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the bench targets that are declared to have a main function of their own, as those of a harness do."""
+    declared = manifest.get("bench")
+    benches = declared if isinstance(declared, list) else []
+    return [bench for bench in benches if isinstance(bench, dict) and bench.get("harness") is False]
 
 
 def _of_rust_itself(folder: Path) -> Iterator[Path]:
@@ -185,18 +188,16 @@ def _built_elsewhere(folder: Path, members: Sequence[Path]) -> str | None:
 
 def _of_other_crates(folder: Path) -> Iterator[Path]:
     """Yield the bench files of a package, none of a known harness, that are declared to start by themselves."""
-    declared = (_manifest(folder) or {}).get("bench", [])
-    for bench in declared if isinstance(declared, list) else []:
-        if isinstance(bench, dict) and bench.get("harness") is False:
-            path = folder / str(bench.get("path") or f"benches/{bench.get('name')}.rs")
-            if path.is_file():
-                yield path
+    for bench in _starting_by_themselves(_manifest(folder) or {}):
+        path = folder / str(bench.get("path") or f"benches/{bench.get('name')}.rs")
+        if path.is_file():
+            yield path
 
 
 def _not_driven(folder: Path, members: Sequence[Path]) -> str | None:
     for benches_of, harness in ((_of_rust_itself, "#[bench], which"), (_of_other_crates, "a harness that")):
         paths = chain.from_iterable(benches_of(one) for one in (folder, *members))
-        benches = [relative(one, folder).removeprefix("./") for one in paths]
+        benches = [one.relative_to(folder).as_posix() for one in paths]
         if benches:
             which = benches[0] if len(benches) == 1 else f"{benches[0]} and {len(benches) - 1} more"
             return f"its benchmarks ({which}) are of {harness} cannot be driven: those of criterion and Divan can"

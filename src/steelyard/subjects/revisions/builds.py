@@ -16,7 +16,7 @@ from steelyard.subjects.revisions.cache import Cache, Entry
 from steelyard.subjects.revisions.checkout import NotBuiltError, checkout_inputs
 from steelyard.subjects.revisions.failures import target_not_built
 from steelyard.subjects.revisions.git import Git, Repository
-from steelyard.subjects.revisions.keys import Keys, has_targets, marked_targets
+from steelyard.subjects.revisions.keys import Keys, has_targets, marked
 from steelyard.subjects.revisions.making import NOUN, Maker
 from steelyard.subjects.revisions.recipe import Job, Recipe
 from steelyard.subjects.revisions.revision import Revision
@@ -86,13 +86,14 @@ def built(
     inputs = {
         revision: checkout_inputs(repository, revision) for revision in dict.fromkeys(job.revision for job in jobs)
     }
-    keys = Keys(repository, cache, source).of_jobs(jobs, inputs)
-    jobs_by_key = dict(zip(keys, jobs, strict=True))
+    marked_jobs = [marked(job, source) for job in jobs]
+    keys = Keys(repository, cache, source).of_jobs(marked_jobs, inputs)
+    jobs_by_key = dict(zip(keys, marked_jobs, strict=True))
     with ExitStack() as holding:
         entries, is_any_new = _entries(maker, jobs_by_key, holding)
         if is_any_new:
             cache.bound()
-        yield [_built(maker, job, entries[key]) for key, job in zip(keys, jobs, strict=True)]
+        yield [_built(maker, job, entries[key]) for key, job in zip(keys, marked_jobs, strict=True)]
 
 
 def _refuse_shared_folders(recipe: Recipe) -> None:
@@ -109,7 +110,9 @@ def _entries(maker: Maker, jobs: Mapping[str, Job], holding: ExitStack) -> tuple
     for _ in range(_MOST_TRIES):
         with ExitStack() as attempt:
             entries = {key: _acquire(maker, key, jobs[key], attempt) for key in sorted(jobs)}
-            missing = [(job, entries[key]) for key, job in jobs.items() if not _has_all(maker, job, entries[key])]
+            missing = [
+                (job, entries[key]) for key, job in jobs.items() if not has_targets(entries[key].facts(), job.marked)
+            ]
             maker.make(missing)
             is_any_new |= bool(missing)
             if all(entry.share() for entry in entries.values()):
@@ -120,10 +123,6 @@ def _entries(maker: Maker, jobs: Mapping[str, Job], holding: ExitStack) -> tuple
     raise MeasurementError(
         f"builds are removed from {maker.cache.folder} as soon as they are made: what else clears it?"
     )
-
-
-def _has_all(maker: Maker, job: Job, entry: Entry) -> bool:
-    return has_targets(entry.facts(), marked_targets(job, maker.source))
 
 
 def _acquire(maker: Maker, key: str, job: Job, attempt: ExitStack) -> Entry:
@@ -142,7 +141,7 @@ def _acquire(maker: Maker, key: str, job: Job, attempt: ExitStack) -> Entry:
                 entry = hold.enter_context(maker.cache.held(key, exclusive=exclusive, waiting=waiting))
                 # A process that completed it meanwhile is about to share it, and may wait for us to let go of it
                 # while it holds other entries.
-                if entry.share() if _has_all(maker, job, entry) else exclusive:
+                if entry.share() if has_targets(entry.facts(), job.marked) else exclusive:
                     attempt.enter_context(hold.pop_all())
                     return entry
 
@@ -153,7 +152,7 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
     notes = facts.notes if facts else ()
     failures = {one.mark: one.failure for one in facts.targets if one.failure is not None} if facts else {}
     targets: dict[str, OwnBuild] = {}
-    for mark, one in marked_targets(job, maker.source):
+    for mark, one in job.marked:
         log, failure = entry.target_log(mark), failures.get(mark)
         error = None if failure is None else target_not_built(job, one, failure, log, notes)
         targets[one.target] = OwnBuild(log, error, one.may_be_new)
@@ -171,5 +170,5 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
 
 
 def _tracked_files(git: Git) -> frozenset[str] | None:
-    listing = git.answer("ls-files", "--stage", "-z")
-    return None if listing is None else frozenset(filter(None, listing.split("\0")))
+    entries = git.entries("ls-files", "--stage", "-z")
+    return None if entries is None else frozenset(entries)

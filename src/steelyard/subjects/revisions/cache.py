@@ -23,7 +23,7 @@ from pydantic import Field
 
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import plain_json
-from steelyard.model.locks import lock
+from steelyard.model.locks import locked
 from steelyard.model.owners import trusted_owners
 from steelyard.model.parts import Record
 from steelyard.model.writing import write_atomically
@@ -206,7 +206,8 @@ class Cache:
                 facts = _facts(folder)
                 used_s = (folder / "lock").stat().st_mtime
                 size = facts.size_bytes if facts else size_of(folder)
-                entries.append(Kept(folder.name, facts, size, used_s, _is_in_use(folder)))
+                with locked(folder / "lock", os.O_RDWR) as is_unused:
+                    entries.append(Kept(folder.name, facts, size, used_s, is_in_use=not is_unused))
         return sorted(entries, key=lambda entry: (entry.used_s, entry.key))
 
     def limit_bytes(self) -> int:
@@ -247,20 +248,14 @@ class Cache:
             return []
 
     def _remove(self, key: str) -> bool:
-        folder = self.folder / key
+        folder, removed = self.folder / key, self.folder / f"{_REMOVED_PREFIX}{key}-{os.getpid()}-{time.monotonic_ns()}"
         try:
-            handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+            with locked(folder / "lock", os.O_RDWR) as is_unused:
+                if not is_unused:
+                    return False
+                folder.rename(removed)  # atomic: a process that waits for the lock then sees that the entry is gone
         except OSError:
             return False
-        try:
-            if not lock(handle):
-                return False
-            removed = self.folder / f"{_REMOVED_PREFIX}{key}-{os.getpid()}-{time.monotonic_ns()}"
-            folder.rename(removed)  # atomic: a process that waits for the lock then sees that the entry is gone
-        except OSError:
-            return False
-        finally:
-            os.close(handle)
         remove(removed)
         return True
 
@@ -334,14 +329,6 @@ def _is_same_file(handle: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(handle), path.stat())
     except OSError:
         return False
-
-
-def _is_in_use(folder: Path) -> bool:
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
-    try:
-        return not lock(handle)
-    finally:
-        os.close(handle)
 
 
 def _facts(folder: Path) -> Facts | None:

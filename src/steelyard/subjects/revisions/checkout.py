@@ -49,7 +49,7 @@ def check_out(repository: Repository, revision: Revision, places: Places) -> lis
 
     Raises UsageError for a submodule whose commit is not here, MeasurementError.
     """
-    commit = revision.commit or repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    commit = revision.commit or repository.git.commit_of("HEAD")
     git = revision.git or repository.git  # the objects of uncommitted changes are only there
     _link(places, repository.common, commit)
     _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
@@ -115,7 +115,7 @@ def _git_with_commit(git: Git, git_folders: Sequence[Path], module: Submodule) -
     """Return a git in the first of the places that has the submodule's commit; None if none has."""
     for git_folder in git_folders:
         submodule_git = git.within(git_folder, {"GIT_DIR": str(git_folder)})
-        if submodule_git.answer("rev-parse", "--verify", "--quiet", f"{module.commit}^{{commit}}"):
+        if submodule_git.commit_of(module.commit):
             return submodule_git
     return None
 
@@ -148,8 +148,8 @@ def _missing_submodules(git: Git, root: Path, common: Path, modules: Sequence[Su
 
 def _lfs_pointer_notes(git: Git) -> list[str]:
     """Return a note if files that Git LFS keeps were left as pointers."""
-    listing = git.answer("ls-files", "-z", "--", ":(attr:filter=lfs)")
-    pointers = [path for path in filter(None, (listing or "").split("\0")) if _is_pointer(git.folder / path)]
+    paths = git.entries("ls-files", "-z", "--", ":(attr:filter=lfs)") or ()
+    pointers = [path for path in paths if _is_pointer(git.folder / path)]
     if not pointers:
         return []
     shown = pointers[0] if len(pointers) == 1 else f"{pointers[0]} and {len(pointers) - 1} more"

@@ -76,6 +76,15 @@ class Git:
         ended = self.ask(*words)
         return ended.out.removesuffix("\n") if ended.status == 0 else None
 
+    def entries(self, *words: str) -> list[str] | None:
+        """Return what git lists where words such as `-z` end each entry with a NUL; None if it fails."""
+        listing = self.answer(*words)
+        return None if listing is None else [*filter(None, listing.split("\0"))]
+
+    def commit_of(self, name: str) -> str | None:
+        """Return the hash of the commit that a name stands for; None if there is no such commit here."""
+        return self.answer("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+
     def do(self, what: str, *words: str) -> str:
         """Return what git prints; raises MeasurementError that begins with `what` and ends with git's last words."""
         ended = self.ask(*words)

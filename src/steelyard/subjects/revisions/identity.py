@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -68,7 +68,7 @@ def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: 
     if any(subject.shell or any("{" in word for word in subject.argv) for subject in subjects):
         return False  # parameters may name files
     return all(
-        _have_same_inputs(one, other) and _differ_only_in_unread_files(one[0], other[0])
+        _have_same_inputs(one, other) and _differ_only_in(one[0], other[0], _are_unread)
         for one, other in pairwise(zip(sides, subjects, strict=True))
     )
 
@@ -86,14 +86,9 @@ def same_files(sides: Sequence[Built], subjects: Sequence[Subject]) -> str | Non
         return "have the same files"
     if any(OWN in word for subject in subjects for word in subject.argv):
         return None
-    if all(_differ_only_in_project_file(one, other) for one, other in pairwise(sides)):
+    if all(_differ_only_in(one, other, is_own_alone) for one, other in pairwise(sides)):
         return f"have the same files but for {OWN}"
     return None
-
-
-def _differ_only_in_project_file(one: Built, other: Built) -> bool:
-    paths = _changed_paths(one, other)
-    return paths is not None and is_own_alone(paths)
 
 
 def _program_digest(side: Built, subject: Subject) -> str | None:
@@ -138,22 +133,17 @@ def _have_same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) 
     return True
 
 
-def _differ_only_in_unread_files(one: Built, other: Built) -> bool:
-    """Return whether the revisions differ only in files that no program opens of its own accord."""
-    paths = _changed_paths(one, other)
-    return paths is not None and all(map(_is_unread, paths))
-
-
-def _changed_paths(one: Built, other: Built) -> set[str] | None:
-    """Return the paths of the files that git knows to differ; None if it does not tell."""
+def _differ_only_in(one: Built, other: Built, may_differ: Callable[[Collection[str]], bool]) -> bool:
+    """Return whether all files that git knows to differ, by their paths, may differ; not if git does not tell."""
     mine, theirs = one.tracked(), other.tracked()
-    if mine is None or theirs is None:
-        return None
-    return {line.partition("\t")[2] for line in mine ^ theirs}
+    return mine is not None and theirs is not None and may_differ({line.partition("\t")[2] for line in mine ^ theirs})
 
 
-def _is_unread(path: str) -> bool:
-    return PurePosixPath(path).suffix.lower() in _UNREAD_SUFFIXES or _UNREAD_NAMES.fullmatch(path) is not None
+def _are_unread(paths: Collection[str]) -> bool:
+    """Return whether these are files that no program opens of its own accord."""
+    return all(
+        PurePosixPath(path).suffix.lower() in _UNREAD_SUFFIXES or _UNREAD_NAMES.fullmatch(path) for path in paths
+    )
 
 
 def _without_build_id(data: bytes) -> bytes:

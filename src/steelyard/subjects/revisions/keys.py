@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.subjects.revisions.cache import Cache, Facts
 from steelyard.subjects.revisions.git import Repository
@@ -54,10 +54,7 @@ class Keys:
 
     def _serve(self, prefix: str, layouts: Sequence[tuple[Job, str]]) -> bool:
         """Return whether the kept entries of all layouts have the targets that are wanted."""
-        return all(
-            has_targets(self.cache.facts_of(f"{prefix}{suffix}"), marked_targets(job, self.source))
-            for job, suffix in layouts
-        )
+        return all(has_targets(self.cache.facts_of(f"{prefix}{suffix}"), job.marked) for job, suffix in layouts)
 
     def _without_layout(self, job: Job, inputs: Sequence[str]) -> str:
         """Return the key of an entry but for its layout, a hash of everything that would make another build.
@@ -72,13 +69,13 @@ class Keys:
         is_one_of_several = recipe.layout is not None
         parts = [_VERSION, *places, job.revision.tree, inputs, recipe.command, is_one_of_several, toolchain]
         key = hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_KEY_DIGITS]
-        marks = (mark for mark, _ in marked_targets(job, self.source))
-        return key if recipe.targets is None else f"{key}-{digest_of(marks)}"
+        return key if recipe.targets is None else f"{key}-{digest_of(mark for mark, _ in job.marked)}"
 
 
-def marked_targets(job: Job, source: Mapping[str, str]) -> list[tuple[str, TargetBuild]]:
-    """Return the builds of single targets, each with its mark."""
-    return [(mark_of(build, source, job.recipe.environment), build) for build in job.recipe.targets or ()]
+def marked(job: Job, source: Mapping[str, str]) -> Job:
+    """Return a job with the marks of its targets' own builds."""
+    builds = job.recipe.targets or ()
+    return replace(job, marked=[(mark_of(build, source, job.recipe.environment), build) for build in builds])
 
 
 def mark_of(build: TargetBuild, source: Mapping[str, str], wanted: Mapping[str, str]) -> str:

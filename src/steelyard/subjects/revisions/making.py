@@ -20,7 +20,6 @@ from steelyard.subjects.revisions.cache import Cache, Entry, Facts, TargetFacts,
 from steelyard.subjects.revisions.checkout import NotBuiltError, Places, check_out
 from steelyard.subjects.revisions.failures import ROOM_REMEDY, how_it_failed, not_built, target_not_built
 from steelyard.subjects.revisions.git import Repository
-from steelyard.subjects.revisions.keys import marked_targets
 from steelyard.subjects.revisions.recipe import Job, TargetBuild
 from steelyard.subjects.revisions.toolchain import build_environment
 
@@ -106,9 +105,8 @@ class Maker:
         A failure ends nothing: what is killed in the middle may leave files that the next build takes for complete. So
         the builds are given up, by NotBuiltError, if one does not end in time.
         """
-        marked = [marked_targets(one.job, self.source) for one in batch]
-        builds = [dict(reversed(targets)) for targets in marked]
-        for mark in dict.fromkeys(mark for targets in marked for mark, _ in targets):
+        builds = [dict(reversed(one.job.marked)) for one in batch]
+        for mark in dict.fromkeys(mark for one in batch for mark, _ in one.job.marked):
             wanted = [(one, own[mark]) for one, own in zip(batch, builds, strict=True) if mark in own]
             self.watch(Progress(f"building {wanted[0][1].target}", done, total, noun=NOUN))
             with ExitStack() as leaving:

@@ -6,7 +6,7 @@ what became of each is kept.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from steelyard.model.placeholders import LAYOUT_PLACE
@@ -92,3 +92,5 @@ class Job:
 
     revision: Revision
     recipe: Recipe
+    marked: Sequence[tuple[str, TargetBuild]] = ()
+    """The builds of single targets, each with what identifies it in an entry; known once the job is to be done."""

@@ -102,8 +102,8 @@ def work_tree(repository: Repository, holding: ExitStack) -> Revision:
 
 
 def _built_files(repository: Repository) -> Iterator[str]:
-    listing = repository.git.answer("ls-files", "-z", "--others", "--exclude-standard") or ""
-    for path in filter(None, listing.split("\0")[:_MOST_FILES_CHECKED]):
+    paths = repository.git.entries("ls-files", "-z", "--others", "--exclude-standard") or []
+    for path in paths[:_MOST_FILES_CHECKED]:
         if beginning_of(repository.root / path, 8).startswith(_BINARY_MAGICS):
             yield path
 
@@ -138,14 +138,13 @@ def submodules(git: Git, tree: str) -> list[Submodule]:
 
     Raises UsageError for a name that leads elsewhere: it becomes the name of a folder, and the tree's author chose it.
     """
-    config = git.answer("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
+    config = git.entries("config", "--null", "--blob", f"{tree}:.gitmodules", "--get-regexp", r"^submodule\..*\.path$")
     paths: dict[str, str] = {}
-    for entry in filter(None, (config or "").split("\0")):
+    for entry in config or ():
         key, _, path = entry.partition("\n")
         paths[path] = key.removeprefix("submodule.").removesuffix(".path")
-    tree_entries = git.answer("ls-tree", "-z", "--full-tree", tree, "--", *paths) if paths else ""
     found = []
-    for entry in filter(None, (tree_entries or "").split("\0")):
+    for entry in (git.entries("ls-tree", "-z", "--full-tree", tree, "--", *paths) if paths else None) or ():
         facts, _, path = entry.partition("\t")
         _, kind, commit = facts.split(" ")
         if kind == "commit":
@@ -181,7 +180,7 @@ def resolve_name(repository: Repository, option: str, name: str) -> Revision:
     if not name or name.startswith("-") or not name.isprintable():
         raise UsageError(f"{option} {name!r} is no name of a revision: give a branch, a tag or a commit")
     for label, reference in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
-        if commit := repository.git.answer("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}"):
+        if commit := repository.git.commit_of(reference):
             return _revision_at(repository, label, commit)
     raise UsageError(
         f"{option} {name!r} is no revision that {repository.root} has"
@@ -196,9 +195,7 @@ def _revision_at(repository: Repository, name: str, commit: str) -> Revision:
 
 def _merge_base(repository: Repository, candidate: Revision | None) -> Revision:
     """Return the commit at which the candidate left the default branch."""
-    commit = (
-        candidate.commit if candidate else repository.git.answer("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    )
+    commit = candidate.commit if candidate else repository.git.commit_of("HEAD")
     if commit is None:
         raise UsageError(
             f"{repository.root} has no commit yet, which the work tree could be weighed against: commit first (git "
