@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 
-LOADED, NOTE, INTERPRETER = 1, 4, 3
+LOADED, DYNAMIC, NOTE, INTERPRETER = 1, 2, 4, 3
+_NEEDED, _STRING_TABLE = 1, 5
 # By width: the header of a file, and that of a segment.
 _HEADS = {64: ("16s2HI3QI6H", "2I6Q"), 32: ("16s2HI3II6H", "8I")}
 
@@ -24,3 +25,14 @@ def made(
         data += struct.pack(one, kind, *(wide if bits == 64 else narrow))
         contents += content
     return data + contents
+
+
+def needing(*names: str, bits: int = 64, order: str = "<") -> bytes:
+    """Return a program that asks for libraries; it is loaded at address 0, and their names lie behind its code."""
+    code, strings, entries = b"code", b"\0", list[tuple[int, int]]()
+    for name in names:
+        entries.append((_NEEDED, len(strings)))
+        strings += name.encode() + b"\0"
+    form = f"{order}2{'Q' if bits == 64 else 'I'}"
+    section = b"".join(struct.pack(form, *entry) for entry in (*entries, (_STRING_TABLE, len(code)), (0, 0)))
+    return made((NOTE, b"note"), (LOADED, code + strings), (DYNAMIC, section), bits=bits, order=order)

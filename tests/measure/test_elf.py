@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from steelyard.measure.elf import Elf, code_of, names_library_folders, read_elf
+from steelyard.measure.elf import Elf, code_of, names_library_folders, needed_libraries, read_elf
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
-from tests.elf_heads import INTERPRETER, LOADED, NOTE, made
+from tests.elf_heads import DYNAMIC, INTERPRETER, LOADED, NOTE, made, needing
 
-_DYNAMIC, _NEEDED, _RUNPATH = 2, 1, 29
+_NEEDED, _RUNPATH = 1, 29
 every_kind = pytest.mark.parametrize(("bits", "order"), [(64, "<"), (64, ">"), (32, "<"), (32, ">")])
 
 
@@ -34,11 +34,21 @@ def test_folders_of_libraries_are_found(bits: int, order: str) -> None:
         """Make a program with these tags; their values, and another section, look like tags, too."""
         form = f"{order}2{'Q' if bits == 64 else 'I'}"
         section = b"".join(struct.pack(form, tag, _RUNPATH) for tag in tags)
-        return made((NOTE, struct.pack(form, _RUNPATH, 1)), (_DYNAMIC, section), bits=bits, order=order)
+        return made((NOTE, struct.pack(form, _RUNPATH, 1)), (DYNAMIC, section), bits=bits, order=order)
 
     assert names_library_folders(dynamic(_NEEDED, _RUNPATH))
     assert not names_library_folders(dynamic(_NEEDED, _NEEDED))
     assert not names_library_folders(dynamic(_RUNPATH).replace(b"ELF", b"FLE"))
+
+
+@every_kind
+def test_libraries_that_are_asked_for_are_named(bits: int, order: str) -> None:
+    program = needing("libm.so.6", "libc.so.6", bits=bits, order=order)
+    assert needed_libraries(program) == ["libm.so.6", "libc.so.6"]
+    assert not names_library_folders(program)
+    assert needed_libraries(needing(bits=bits, order=order)) == []
+    assert needed_libraries(program.replace(b"ELF", b"FLE")) == []
+    assert needed_libraries(made((DYNAMIC, b"\xff" * 64), bits=bits, order=order)) == []
 
 
 @every_kind

@@ -1,4 +1,4 @@
-"""Findings on how commands are written and what they lack: a shell, a value, a variable of the user's environment."""
+"""Findings on how commands are written and what they lack: a shell, a value, somebody who reads what they print."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.measure.elf import started_by
-from steelyard.model.findings import HIDDEN_VARIABLE, SHELL_WORDS, UNREAD_OUTPUT, Finding
+from steelyard.model.findings import SHELL_WORDS, UNREAD_OUTPUT, Finding
 from steelyard.model.grouping import grouped
 from steelyard.model.placeholders import LAYOUT, LOOPS, placeholders
 from steelyard.subjects.shell_words import shell_words
@@ -99,41 +98,6 @@ def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:
             remedy=f"start the program by its own path: {_which_command(shims[0])} prints it",
         )
     ]
-
-
-# The variable by which each interpreter finds what it loads: without it, it may find another copy of that.
-_LOADS_BY = {"python": "PYTHONPATH", "perl": "PERL5LIB", "node": "NODE_PATH", "ruby": "RUBYLIB"}
-_INTERPRETER = re.compile(rf"({'|'.join(_LOADS_BY)})[\d.]*")
-
-
-def hidden_variable_findings(
-    subjects: Sequence[Subject], settings: Settings, environment: Mapping[str, str]
-) -> list[Finding]:
-    """Return findings on variables of the user's by which an interpreter finds modules, and which no launch sees."""
-    passed_on = {*settings.environment, *settings.variables}
-    found = {
-        variable: name
-        for name, variable in (_loads_by(one) for one in subjects)
-        if environment.get(variable) and variable not in passed_on
-    }
-    return [
-        Finding(
-            code=HIDDEN_VARIABLE,
-            message=f"{variable} is set here, but a launch does not see it: {name} may have loaded other modules "
-            "than it does in your shell",
-            remedy=f"--env {variable} passes it on",
-        )
-        for variable, name in found.items()
-    ]
-
-
-def _loads_by(subject: Subject) -> tuple[str, str]:
-    """Return the interpreter that a command starts and the variable that it reads; two empty texts for any other."""
-    program = Path(subject.program)
-    for path in (program, started_by(program)):
-        if path is not None and (match := _INTERPRETER.fullmatch(path.name)):
-            return match[1], _LOADS_BY[match[1]]
-    return "", ""
 
 
 # GNU's programs check whether they write to /dev/null.

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from steelyard.design.benchmarks_inside import with_benchmarks_inside, with_harness_hint_if_too_long
 from steelyard.design.command_findings import (
-    hidden_variable_findings,
     placeholder_findings,
     shell_words_findings,
     shim_findings,
@@ -22,6 +21,7 @@ from steelyard.design.findings import (
     NOT_CLEANED_UP,
     chosen_processor_finding,
 )
+from steelyard.design.hidden_variables import hidden_variables_finding
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
 from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
 from steelyard.design.layouts import equal_layouts_findings, with_digest
@@ -219,7 +219,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *shell_words_findings(subjects, request.settings),
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
-        *hidden_variable_findings(subjects, request.settings, session.world.environment),
+        *hidden_variables_finding(subjects, request.settings, session.world.environment),
         *unread_output_findings(subjects, request.settings),
         *unseen_orphans_finding(session.launcher.offers),
     ]

@@ -12,7 +12,7 @@ _MAGIC, _HEADER_BYTES = b"\x7fELF", 64
 _HEAD_BYTES = 1 << 16
 _LOADED, _DYNAMIC, _INTERPRETER = 1, 2, 3
 _EXECUTED = 1
-_LIBRARY_FOLDERS = (15, 29)
+_NEEDED, _STRING_TABLE, _LIBRARY_FOLDERS = 1, 5, (15, 29)
 _MOST_SCRIPTS = 4
 _LONGEST_LINE, _LONGEST_PATH = 256, 4096
 
@@ -66,17 +66,31 @@ def started_by(path: Path) -> Path | None:
 
 def names_library_folders(data: bytes) -> bool:
     """Return whether a program, whose file is `data`, names folders for its libraries (DT_RPATH, DT_RUNPATH)."""
+    return any(tag in _LIBRARY_FOLDERS for tag, _ in _dynamic_entries(data))
+
+
+def needed_libraries(data: bytes) -> list[str]:
+    """Return the names of the libraries that the program or library whose file is `data` asks for (DT_NEEDED)."""
+    entries = [*_dynamic_entries(data)]
+    address = next((value for tag, value in entries if tag == _STRING_TABLE), -1)
+    loaded = (one for one in _segments(data) if one.kind == _LOADED) if entries else ()
+    start = next((one.start + address - one.address for one in loaded if one.has(address)), None)
+    if start is None:
+        return []
+    names = (data[start + value : start + value + _LONGEST_PATH] for tag, value in entries if tag == _NEEDED)
+    return [name.split(b"\0", 1)[0].decode(errors="surrogateescape") for name in names]
+
+
+def _dynamic_entries(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the tags and values of what a file tells the loader; nothing if it is no ELF file."""
     if not _is_elf(data):
-        return False
+        return
     word = 8 if _is_wide(data) else 4
-    tags = (
-        _number(data, place, word)
-        for one in _segments(data)
-        if one.kind == _DYNAMIC
-        # A broken file may state any length.
-        for place in range(one.start, min(one.start + one.length, len(data)), 2 * word)
-    )
-    return any(tag in _LIBRARY_FOLDERS for tag in tags)
+    for one in _segments(data):
+        if one.kind == _DYNAMIC:
+            # A broken file may state any length.
+            for place in range(one.start, min(one.start + one.length, len(data)), 2 * word):
+                yield _number(data, place, word), _number(data, place + word, word)
 
 
 def code_of(data: bytes) -> bytes:
@@ -95,7 +109,13 @@ class _Segment(NamedTuple):
     flags: int
     start: int
     """Where it is in the file."""
+    address: int
+    """Where it is in memory."""
     length: int
+    """How long it is in the file."""
+
+    def has(self, address: int) -> bool:
+        return self.address <= address < self.address + self.length
 
 
 def _is_elf(data: bytes) -> bool:
@@ -108,15 +128,16 @@ def _is_wide(data: bytes) -> bool:
 
 def _segments(data: bytes) -> Iterator[_Segment]:
     if _is_wide(data):
-        table, size, count, flags, start, length, word = _number(data, 32, 8), 54, 56, 4, 8, 32, 8
+        table, size, count, flags, start, address, length, word = _number(data, 32, 8), 54, 56, 4, 8, 16, 32, 8
     else:
-        table, size, count, flags, start, length, word = _number(data, 28, 4), 42, 44, 24, 4, 16, 4
+        table, size, count, flags, start, address, length, word = _number(data, 28, 4), 42, 44, 24, 4, 8, 16, 4
     step = _number(data, size, 2)
     for entry in range(table, table + step * _number(data, count, 2), step or 1):
         yield _Segment(
             _number(data, entry, 4),
             _number(data, entry + flags, 4),
             _number(data, entry + start, word),
+            _number(data, entry + address, word),
             _number(data, entry + length, word),
         )
 

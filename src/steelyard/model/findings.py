@@ -19,7 +19,7 @@ SHELL_WORDS: Final = "shell-words"
 CHANGED_FILES: Final = "changed-files"
 # A program does less because its output goes nowhere.
 UNREAD_OUTPUT: Final = "unread-output"
-# A variable of the user's, by which an interpreter finds modules, is not passed on to launches.
+# A variable of the user's, which a program reads, is not passed on to launches.
 HIDDEN_VARIABLE: Final = "hidden-variable"
 # Commands that ended well wrote to standard error: what failing commands write, or only one of the two did.
 SAID_FAILURE, SAID_BY_ONE = SAID = ("stderr-failure", "stderr")
