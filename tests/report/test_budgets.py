@@ -119,7 +119,7 @@ def test_of_several_the_budget_is_said_once_that_decides_all() -> None:
     assert all_of == "time ran out; about 400 pairs, 10 s, would decide; with some to spare: --max-time 14"
     some, others = budgets.budget_of_all([UNDECIDED, long, close], record)
     assert some == f"2 of them: {all_of}"
-    assert others.startswith("1 of them: time ran out; no sensible budget")
+    assert others.startswith("sort: time ran out; no sensible budget")
     assert budgets.budget_of_all([], record) == []
 
 
@@ -132,9 +132,9 @@ def test_what_seems_changed_has_its_own_budget_where_the_others_need_far_more() 
     assert (
         both == "2 that seem changed: time ran out; about 90 pairs, 5 s, would decide; with some to spare: --max-time 7"
     )
-    assert other.startswith("1 of them: time ran out; about 400 pairs, 10 s,")
+    assert other.startswith("sort: time ran out; about 400 pairs, 10 s,")
     alone, _ = budgets.budget_of_all([changed, long], record)
-    assert alone.startswith("1 that seems changed: ")
+    assert alone.startswith("sort, which seems changed: ")
     not_far = long.model_copy(update={"seconds_needed": 9.9})
     (all_of,) = budgets.budget_of_all([changed, not_far], record)
     assert all_of.startswith("time ran out; about 400 pairs, 9.9 s,")
@@ -150,7 +150,7 @@ def test_what_one_of_several_has_a_note_of_is_not_said_of_all() -> None:
     assert others == "2 of them: time ran out; more pairs would take 13 h 53 min; " + (
         "--margin 1.8% would be decided in as many pairs"
     )
-    assert hidden == "1 of them: time ran out; what a clock's ticks may hide, no number of pairs shows (see the note)"
+    assert hidden == "sort: time ran out; what a clock's ticks may hide, no number of pairs shows (see the note)"
     (both,) = budgets.budget_of_all([noisy, noisy], record)
     assert "--pairing auto may need far fewer (see the note)" in both
 

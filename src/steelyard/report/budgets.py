@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.findings import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import is_counted
-from steelyard.report import figures
+from steelyard.report import figures, printable
 from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from steelyard.model.derived import Verdict
     from steelyard.model.findings import Finding
     from steelyard.model.records import StopReason, Weighing
@@ -39,6 +41,7 @@ _WOULD_SETTLE_LARGE = "would settle a large change, and show how many more a sma
 SEE_NOTE = " (see the note)"
 """Refers to one of the verdict's notes, which says why; formats without notes leave it out."""
 _COARSE_CLOCK = "coarse-clock"
+_NAME_COLUMNS = 40
 # By the finding that recommends it, the option that runs a pair's launches at the same time.
 _PAIRING_OPTIONS = {NOISY_ALONE: "--pairing auto", WRITING_ALONE: "--pairing tandem"}
 _FEW_LAYOUTS = "few-layouts"
@@ -57,7 +60,13 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, is_o
     return f"{why}; {decider}" if why else decider
 
 
-def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
+def _shown_name(text: str) -> str:
+    return printable.shorten(printable.plain(text), _NAME_COLUMNS)
+
+
+def budget_of_all(
+    verdicts: list[Verdict], record: Weighing, shown_name: Callable[[str], str] = _shown_name
+) -> list[str]:
     """Say once what would decide all undecided verdicts: the largest budget that any needs, or what else helps.
 
     Where those that seem changed need far less than the others, each of the two kinds has its own budget.
@@ -66,18 +75,19 @@ def budget_of_all(verdicts: list[Verdict], record: Weighing) -> list[str]:
     unreachable = [verdict for verdict in verdicts if verdict.change is not None and not _is_in_reach(verdict)]
     changed, others = _changed_and_others(reachable, record.settings)
     groups = (
-        (changed, "that seems changed" if len(changed) == 1 else "that seem changed", _seconds_needed),
-        (others, "of them", _seconds_needed),
-        (list(filterfalse(is_too_coarse, unreachable)), "of them", _margin_needed),
-        (list(filter(is_too_coarse, unreachable)), "of them", _margin_needed),
+        (changed, "that seem changed", ", which seems changed", _seconds_needed),
+        (others, "of them", "", _seconds_needed),
+        (list(filterfalse(is_too_coarse, unreachable)), "of them", "", _margin_needed),
+        (list(filter(is_too_coarse, unreachable)), "of them", "", _margin_needed),
     )
     answers = []
-    for group, which, need in groups:
+    for group, which, of_one, need in groups:
         if group:
             hardest = max(group, key=need)
             speaker = _speaking_for_all(hardest, group)
             what = budget(speaker, record.settings, record.stop[hardest.index], bool(record.parts))
-            answers.append(what if len(group) == len(verdicts) else f"{len(group)} {which}: {what}")
+            who = f"{shown_name(group[0].benchmark)}{of_one}" if len(group) == 1 else f"{len(group)} {which}"
+            answers.append(what if len(group) == len(verdicts) else f"{who}: {what}")
     return answers
 
 

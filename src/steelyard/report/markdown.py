@@ -166,7 +166,7 @@ def _explanations(record: Weighing, deciding: list[Verdict]) -> list[str]:
         else:
             continue
         explained.append(f"{code(verdict.benchmark)} is {verdict.verdict}: {text}")
-    deciders = [] if is_alone else budgets.budget_of_all(undecided, record)
+    deciders = [] if is_alone else budgets.budget_of_all(undecided, record, code)
     return [*explained, *(f"undecided: {decider}" for decider in deciders)]
 
 
