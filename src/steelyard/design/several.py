@@ -171,22 +171,28 @@ def measure_all(
             settings = settings.model_copy(update={"max_time_s": share_s})
             targets_waiting -= len(part.names)
         request = replace(part.request, settings=settings)
-        try:
-            if part.error is not None:
-                raise part.error
-            with clock:
-                outcome: Outcome | SteelyardError = attempt(request, watch, replace(world, clock=clock))
-        except NothingChosenError as error:  # which is no failure of this target
-            outcome = error
-        except UsageError as error:  # no fault of the other targets
-            outcome = unstarted_outcome(request, error, world) if len(parts) > 1 else error
-        except SteelyardError as error:
-            outcome = unstarted_outcome(request, error, world) if error is part.error and len(parts) > 1 else error
+        with clock:
+            outcome = _attempted(part, request, watch, replace(world, clock=clock), beside_others=len(parts) > 1)
         if part.shares_time and total_s is not None:
             total_s = max(0.0, total_s - (clock() - started_s))
         if isinstance(outcome, Outcome) and _found_all_changed(outcome):
             alphas = pass_on_alpha(alphas, place)
         yield part, outcome
+
+
+def _attempted(
+    part: Part, request: Request, watch: Watch, world: World, *, beside_others: bool
+) -> Outcome | SteelyardError:
+    """Weigh a part; a failure of its own is an outcome like any other where there are others."""
+    try:
+        if part.error is not None:
+            raise part.error
+        return attempt(request, watch, world)
+    except NothingChosenError as error:  # which is no failure of this target
+        return error
+    except SteelyardError as error:
+        is_its_own = isinstance(error, UsageError) or error is part.error
+        return unstarted_outcome(request, error, world) if is_its_own and beside_others else error
 
 
 def _takes_shared_time(part: Part) -> bool:

@@ -198,15 +198,7 @@ def progress_text(progress: Progress, name: str, width: int, *, has_bar: bool = 
     """Write the progress in at most `width` columns, leaving out the least important parts first."""
     noun = progress.noun or "pair"
     if progress.is_first:
-        # No name here: the launch may be of either side, and a progress names the candidate.
-        first_launch, limit_text = "the first launch runs", "for"
-        if progress.lasted_s is not None:
-            first_launch = f"the first {noun} has run for {_whole_seconds(progress.lasted_s)}"
-            limit_text = "each launch for"
-        sentences = [[first_launch]]
-        if progress.seconds_left is not None:
-            sentences.insert(0, [f"{first_launch}, {limit_text} {figures.seconds(progress.seconds_left)} at most"])
-        return printable.first_that_fits(sentences, width)
+        return printable.first_that_fits(_texts_of_first(progress, noun), width)
     if progress.waited_s is not None:
         has_run = _has_run_text(progress.waited_s)
         return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
@@ -230,3 +222,14 @@ def progress_text(progress: Progress, name: str, width: int, *, has_bar: bool = 
         (done_of_limit,),
     )
     return printable.first_that_fits(choices, width)
+
+
+def _texts_of_first(progress: Progress, noun: str) -> list[list[str]]:
+    """Return what may be said of the first launch, which has no name here: it may be of either side."""
+    first_launch, limit_text = "the first launch runs", "for"
+    if progress.lasted_s is not None:
+        first_launch = f"the first {noun} has run for {_whole_seconds(progress.lasted_s)}"
+        limit_text = "each launch for"
+    if progress.seconds_left is None:
+        return [[first_launch]]
+    return [[f"{first_launch}, {limit_text} {figures.seconds(progress.seconds_left)} at most"], [first_launch]]
