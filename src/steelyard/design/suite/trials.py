@@ -150,8 +150,9 @@ class Trials:
         if is_long(baseline.samples):
             samples = fixed or (long_samples_in_step(baseline.samples) if in_step else 1)
             faster = yield from self._faster_candidates(baseline, samples, entry, candidates, left)
-            sides = loops_for_long_samples({0: baseline, **faster}) if faster else {0: baseline.loops}
-            return Amounts(sides.pop(0), samples, own_loops=sides)
+            return _amounts_by_side(
+                loops_for_long_samples({0: baseline, **faster}) if faster else {0: baseline.loops}, samples
+            )
         tries, with_own_loops = yield from self._try_candidates(baseline, entry, candidates, target_ns, hurried=hurried)
         loops = shared_loops(baseline.loops, tries, target_ns)
         own_loops = {number: one.loops for number, one in with_own_loops.items()}
@@ -160,10 +161,8 @@ class Trials:
         tried = {0: TriedLoops(loops, max(tries, key=iteration_ns)), **with_own_loops}
         longest = max(tried, key=lambda number: tried[number].sample_ns)
         if with_own_loops and is_long(tried[longest].samples):
-            sides = loops_for_long_samples(tried)
-            return Amounts(
-                sides.pop(0), long_samples_in_step(tried[longest].samples) if in_step else 1, own_loops=sides
-            )
+            samples = long_samples_in_step(tried[longest].samples) if in_step else 1
+            return _amounts_by_side(loops_for_long_samples(tried), samples)
         if self._time.is_short(left, REFINEMENT_LAUNCHES, self.pilots.pair_s[entry] / 2):
             return Amounts(loops, LEAST_SAMPLES, own_loops=own_loops)
         if (
@@ -173,13 +172,9 @@ class Trials:
         ):
             return found
         # Where sides have loops of their own, the one whose samples cost most tells how many samples pay.
-        pilot = Ask(longest, tried[longest].loops, PILOT_SAMPLES)
-        pilots = list[Pilot]()
-        for _ in range(PILOT_LAUNCHES):
-            pilots += [(yield pilot)]
-        brief = yield pilot._replace(samples=1)
-        samples = choose_samples(pilots, tried[longest].sample_ns, brief, in_step=in_step)
-        return Amounts(loops, samples, own_loops=own_loops)
+        return Amounts(
+            loops, (yield from _samples_that_pay(longest, tried[longest], in_step=in_step)), own_loops=own_loops
+        )
 
     def _try_candidates(
         self, baseline: TriedLoops, entry: str, candidates: Sequence[int], target_ns: int, *, hurried: bool
@@ -333,3 +328,18 @@ class Trials:
             for entry, pilot in self.pilots.run_several(*launch, launch_asks).items():
                 trials[entry].advance(pilot)
         return bool(asks)
+
+
+def _amounts_by_side(loops: Mapping[int, int], samples: int) -> Amounts:
+    """Return the amounts of sides that each have loops of their own."""
+    return Amounts(loops[0], samples, own_loops={number: one for number, one in loops.items() if number})
+
+
+def _samples_that_pay(number: int, tried: TriedLoops, *, in_step: bool) -> _Asking[int]:
+    """Find how many samples of a side a launch is best asked for."""
+    pilot = Ask(number, tried.loops, PILOT_SAMPLES)
+    pilots = list[Pilot]()
+    for _ in range(PILOT_LAUNCHES):
+        pilots += [(yield pilot)]
+    brief = yield pilot._replace(samples=1)
+    return choose_samples(pilots, tried.sample_ns, brief, in_step=in_step)
