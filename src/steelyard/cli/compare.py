@@ -59,38 +59,21 @@ def compare(options: CompareOptions, world: World) -> int:
 
 
 def _compare(options: CompareOptions, world: World) -> int:
+    if options.resume is not None:
+        return _carry_on(options, options.resume, world)
+    if project := _project(options):
+        from steelyard.cli.several import weigh_project
+
+        return weigh_project(project, options, world)
+    return _weigh(options, world)
+
+
+def _weigh(options: CompareOptions, world: World) -> int:
     from steelyard.cli.calm import tuned
     from steelyard.cli.outcome import report_outcome, show_search
     from steelyard.cli.screen import watching
     from steelyard.design import session
 
-    if options.resume is not None:
-        if str(options.resume).startswith("--"):  # the next option was taken for its value
-            raise UsageError(RESUME_LACKS_VALUE)
-        _refuse_other_options(options)
-        (path,) = kept_paths(world, options.resume)
-
-        launches_before = 0
-
-        def around(record: Weighing) -> AbstractContextManager[None]:
-            nonlocal launches_before
-            launches_before = len(record.launches)
-            _announce_resumed(path, record)
-            return tuned(options.tuned, record.settings.cpu, world)
-
-        with watching(world) as watch:
-            outcome = session.resume(
-                path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
-            )
-        if len(outcome.record.launches) == launches_before and "futile" in outcome.record.stop:
-            say("nothing more was measured, as no verdict is within reach of so little more")
-        status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
-        _say_new_name(path, outcome)
-        return status
-    if project := _project(options):
-        from steelyard.cli.several import weigh_project
-
-        return weigh_project(project, options, world)
     with (
         earlier_files_removed_on_error(*options.files.paths()),
         watching(world) as watch,
@@ -107,6 +90,36 @@ def _compare(options: CompareOptions, world: World) -> int:
 
         search = next_search_of_command(options.commands[0], outcome.record, options, world.environment)
         show_search(search, world, beside_data=is_printed(*options.files.paths()))
+    return status
+
+
+def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
+    from steelyard.cli.calm import tuned
+    from steelyard.cli.outcome import report_outcome
+    from steelyard.cli.screen import watching
+    from steelyard.design import session
+
+    if str(file).startswith("--"):  # the next option was taken for its value
+        raise UsageError(RESUME_LACKS_VALUE)
+    _refuse_other_options(options)
+    (path,) = kept_paths(world, file)
+
+    launches_before = 0
+
+    def around(record: Weighing) -> AbstractContextManager[None]:
+        nonlocal launches_before
+        launches_before = len(record.launches)
+        _announce_resumed(path, record)
+        return tuned(options.tuned, record.settings.cpu, world)
+
+    with watching(world) as watch:
+        outcome = session.resume(
+            path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
+        )
+    if len(outcome.record.launches) == launches_before and "futile" in outcome.record.stop:
+        say("nothing more was measured, as no verdict is within reach of so little more")
+    status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    _say_new_name(path, outcome)
     return status
 
 
