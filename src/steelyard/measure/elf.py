@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-_MAGIC, _HEADER_BYTES = b"\x7fELF", 64
+_MAGIC, HEADER_BYTES = b"\x7fELF", 64
 _HEAD_BYTES = 1 << 16
 _LOADED, _DYNAMIC, _INTERPRETER = 1, 2, 3
 _EXECUTED = 1
@@ -33,7 +33,7 @@ def read_elf(path: Path) -> Elf | None:
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
-            if not _is_elf(head):
+            if not is_elf(head):
                 return None
             loader = next((one for one in _segments(head) if one.kind == _INTERPRETER), None)
             # Outside the head where patchelf has written a new one: it appends that to the file.
@@ -66,7 +66,7 @@ def started_by(path: Path) -> Path | None:
 
 def names_library_folders(data: bytes) -> bool:
     """Return whether a program, whose file is `data`, names folders for its libraries (DT_RPATH, DT_RUNPATH)."""
-    if not _is_elf(data):
+    if not is_elf(data):
         return False
     word = 8 if _is_wide(data) else 4
     tags = (
@@ -84,7 +84,7 @@ def code_of(data: bytes) -> bytes:
 
     Names, debug information and a linker's hash, which tell where it was built, are not part of that.
     """
-    if not _is_elf(data):
+    if not is_elf(data):
         return b""
     parts = (one for one in _segments(data) if one.kind == _LOADED and one.flags & _EXECUTED)
     return b"".join(data[one.start : one.start + one.length] for one in parts)
@@ -98,8 +98,9 @@ class _Segment(NamedTuple):
     length: int
 
 
-def _is_elf(data: bytes) -> bool:
-    return data.startswith(_MAGIC) and len(data) >= _HEADER_BYTES
+def is_elf(data: bytes) -> bool:
+    """Return whether a file that begins so is an ELF file: a program or a library."""
+    return data.startswith(_MAGIC) and len(data) >= HEADER_BYTES
 
 
 def _is_wide(data: bytes) -> bool:
