@@ -256,7 +256,8 @@ def _parse_benchmark(line: dict[str, Any]) -> Listed:
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
     values = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
     processed = amounts(values)
-    no_amounts = {unit: shown(value) for unit, value in values.items() if unit not in processed and not _is_zero(value)}
+    others = {unit: value for unit, value in values.items() if unit not in processed}
+    no_amounts = {unit: shown(value) for unit, value in others.items() if not is_number(value) or value != 0}
     texts = {key: _as_text(value) for key, value in params.items()}
     return Listed(name, tuple(map(_as_text, tags)), texts, processed, no_amounts)
 
@@ -264,10 +265,6 @@ def _parse_benchmark(line: dict[str, Any]) -> Listed:
 def _as_text(value: Any) -> str:
     """Return a text as it is, and anything else as JSON, which is the same for drivers in all languages."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _is_zero(value: Any) -> bool:
-    return is_number(value) and value == 0
 
 
 def _parse_sample(line: dict[str, Any], work: Work) -> Sample:
