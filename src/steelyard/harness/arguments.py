@@ -85,10 +85,11 @@ def split_arguments(command_line: Iterable[str]) -> tuple[dict[str, str], list[s
 
 def descriptor(arguments: dict[str, str]) -> int:
     """Return the response's descriptor, which executed programs do not inherit; raises ArgumentError without one."""
-    return _not_inherited("fd", _number(arguments, "fd"))
+    return _not_inherited("fd", arguments.get("fd"))
 
 
-def _not_inherited(key: str, fd: int) -> int:
+def _not_inherited(key: str, value: str | None) -> int:
+    fd = _number(key, value)
     try:
         os.set_inheritable(fd, False)
     except OSError as error:
@@ -108,25 +109,24 @@ def request(arguments: dict[str, str]) -> Request:
         return Request(None)
     if "each" in arguments:
         return _request_of_each(arguments)
-    seed = _number(arguments, "seed") if "seed" in arguments else 0
+    seed = _number("seed", arguments.get("seed", "0"))
     before = [_parse_earlier(line) for line in arguments["before"].split("\n")] if "before" in arguments else []
-    samples = _number(arguments, "samples")
+    samples = _number("samples", arguments.get("samples"))
     partner = _parse_partner(arguments["lockstep"], samples) if "lockstep" in arguments else None
-    return Request(arguments["run"], _number(arguments, "loops"), samples, seed, before, partner)
+    return Request(arguments["run"], _number("loops", arguments.get("loops")), samples, seed, before, partner)
 
 
 def _request_of_each(arguments: dict[str, str]) -> Request:
     wanted = Request(None)
     wanted.each = [_parse_turned(line) for line in arguments["each"].split("\n")]
     if any(turned.orders for turned in wanted.each):
-        wanted.socket = _not_inherited("lockstep", _number(arguments, "lockstep"))
+        wanted.socket = _not_inherited("lockstep", arguments.get("lockstep"))
     return wanted
 
 
 def _parse_turned(value: str) -> Turned:
     loops, samples, seed, orders, name = (*value.split(":", 4), *[""] * 4)[:5]
-    numbers = {"loops": loops, "samples": samples, "seed": seed}
-    turned = Turned(name, _number(numbers, "loops"), _number(numbers, "samples"), _number(numbers, "seed"), orders)
+    turned = Turned(name, _number("loops", loops), _number("samples", samples), _number("seed", seed), orders)
     if turned.orders and (len(orders) != turned.samples or orders.strip("01")):
         raise ArgumentError(f"--steelyard-each={value[:40]}: its orders have to be a 0 or 1 for each sample")
     return turned
@@ -138,18 +138,17 @@ def _parse_partner(value: str, samples: int) -> Partner:
     fd, _, orders = value.partition(":")
     if len(orders) != samples or orders.strip("01"):
         raise ArgumentError(f"--steelyard-lockstep={value[:40]}: it has to be FD:ORDERS, a 0 or 1 for each sample")
-    return Partner(_not_inherited("lockstep", _number({"lockstep": fd}, "lockstep")), orders)
+    return Partner(_not_inherited("lockstep", fd), orders)
 
 
 def _parse_earlier(value: str) -> tuple[str, int]:
     loops, _, name = value.partition(":")
-    return name, _number({"before": loops}, "before")
+    return name, _number("before", loops)
 
 
-def _number(arguments: dict[str, str], key: str) -> int:
-    if key not in arguments:
+def _number(key: str, value: str | None) -> int:
+    if value is None:
         raise ArgumentError(f"--steelyard-{key}=NUMBER is missing")
-    value = arguments[key]
     # No number in range has more digits, and Python refuses to parse very long ones.
     if value.isascii() and value.isdigit() and len(value) <= 20 and _LEAST[key] <= int(value) <= _MOST[key]:
         return int(value)

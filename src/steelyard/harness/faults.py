@@ -6,7 +6,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
 
 DONE, RAISED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -35,10 +35,13 @@ def fault(error: BaseException, files: Mapping[str, str]) -> str:
 
 def _traceback_from_user_code(trace: TracebackType | None, files: Mapping[str, str]) -> TracebackType | None:
     """Return a traceback from the user's code on; all of it if that is not in it."""
-    first = trace
-    while first is not None and first.tb_frame.f_code.co_filename not in files:
-        first = first.tb_next
-    return first or trace
+    return next((one for one in _from_outside_in(trace) if one.tb_frame.f_code.co_filename in files), trace)
+
+
+def _from_outside_in(trace: TracebackType | None) -> Iterator[TracebackType]:
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
 
 
 def describe_error(error: BaseException, files: Mapping[str, str]) -> str:
@@ -53,21 +56,17 @@ def _place(error: BaseException, files: Mapping[str, str]) -> str:
     if isinstance(error, SyntaxError) and error.filename is not None and error.filename in files:
         return f"{files[error.filename]}:{error.lineno}: "
     place = ""
-    trace: TracebackType | None = error.__traceback__
-    while trace is not None:
+    for trace in _from_outside_in(error.__traceback__):
         file = trace.tb_frame.f_code.co_filename
         if file in files:
             place = f"{files[file]}:{trace.tb_lineno}: "
-        trace = trace.tb_next
     return place
 
 
 def _is_undefined_name(error: BaseException) -> bool:
     """Return whether the statement itself, not code that it calls, uses an undefined name."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return isinstance(error, NameError) and trace is not None and trace.tb_frame.f_code.co_filename == STATEMENT
+    files = [trace.tb_frame.f_code.co_filename for trace in _from_outside_in(error.__traceback__)]
+    return isinstance(error, NameError) and files[-1:] == [STATEMENT]
 
 
 def _message(error: BaseException) -> str:

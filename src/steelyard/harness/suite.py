@@ -72,16 +72,14 @@ class Files:
 class Statement:
     """A single benchmark that is a statement, compiled into the loop with its set-up before it."""
 
-    file = STATEMENT
-
     def __init__(self, statement: str, setup: str, name: str) -> None:
-        self._text = Text(statement, setup, file=self.file)
-        self._entry = Entry(name, self.file)
+        self._text = Text(statement, setup, file=STATEMENT)
+        self._entry = Entry(name, STATEMENT)
 
     @property
     def files(self) -> Mapping[str, str]:
         """The statement's label, which is its file name in tracebacks."""
-        return {self.file: self.file}
+        return {STATEMENT: STATEMENT}
 
     def entries(self) -> list[Entry]:
         """Return the statement; raises FindError if it is not Python."""

@@ -81,8 +81,10 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
     physical = _answer_or_none(lambda: psutil.cpu_count(logical=False))
     model, architecture, caches = _model(processors), platform.machine(), _caches(tree)
     microcode = _first_value(processors, "microcode") or tree.text(_CPU / "microcode/version")
+    # What stays the same for as long as the machine does: not the clock rate, kernel or memory.
+    stable = [model, architecture, cores, physical, sorted(caches.items()), microcode]
     return MachineFacts(
-        key=_key(model, architecture, cores, physical, caches, microcode),
+        key=hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16],
         cpu_model=model,
         architecture=architecture,
         cores_logical=cores,
@@ -98,19 +100,6 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
         aslr=tree.number(ASLR),
         offers=dict(offers or {}),
     )
-
-
-def _key(
-    model: str,
-    architecture: str,
-    cores: int,
-    physical: int | None,
-    caches: dict[str, str],
-    microcode: str | None,
-) -> str:
-    """Hash what stays the same for as long as the machine does: not the clock rate, kernel or memory."""
-    stable = [model, architecture, cores, physical, sorted(caches.items()), microcode]
-    return hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16]
 
 
 def _answer_or_none(question: Callable[[], Answer]) -> Answer | None:

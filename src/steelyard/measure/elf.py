@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-_MAGIC, _HEADER_BYTES = b"\x7fELF", 64
+_MAGIC, HEADER_BYTES = b"\x7fELF", 64
 _HEAD_BYTES = 1 << 16
 _LOADED, _DYNAMIC, _INTERPRETER = 1, 2, 3
 _EXECUTED = 1
@@ -33,7 +33,7 @@ def read_elf(path: Path) -> Elf | None:
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
-            if not _is_elf(head):
+            if not is_elf(head):
                 return None
             loader = next((one for one in _segments(head) if one.kind == _INTERPRETER), None)
             # Outside the head where patchelf has written a new one: it appends that to the file.
@@ -83,7 +83,7 @@ def needed_libraries(data: bytes) -> list[str]:
 
 def _dynamic_entries(data: bytes) -> Iterator[tuple[int, int]]:
     """Yield the tags and values of what a file tells the loader; nothing if it is no ELF file."""
-    if not _is_elf(data):
+    if not is_elf(data):
         return
     word = 8 if _is_wide(data) else 4
     for one in _segments(data):
@@ -98,7 +98,7 @@ def code_of(data: bytes) -> bytes:
 
     Names, debug information and a linker's hash, which tell where it was built, are not part of that.
     """
-    if not _is_elf(data):
+    if not is_elf(data):
         return b""
     parts = (one for one in _segments(data) if one.kind == _LOADED and one.flags & _EXECUTED)
     return b"".join(data[one.start : one.start + one.length] for one in parts)
@@ -118,8 +118,9 @@ class _Segment(NamedTuple):
         return self.address <= address < self.address + self.length
 
 
-def _is_elf(data: bytes) -> bool:
-    return data.startswith(_MAGIC) and len(data) >= _HEADER_BYTES
+def is_elf(data: bytes) -> bool:
+    """Return whether a file that begins so is an ELF file: a program or a library."""
+    return data.startswith(_MAGIC) and len(data) >= HEADER_BYTES
 
 
 def _is_wide(data: bytes) -> bool:

@@ -139,12 +139,9 @@ def _read(path: Path) -> _Process:
             "and can its files be mapped into memory? TMPDIR names another"
         )
     _, _, forked, _, _, live, peak = _HEADER.unpack_from(data)
-    slots = list(_slots(data))
+    places = range(_SLOT_BYTES, len(data) - _SLOT_BYTES + 1, _SLOT_BYTES)
+    slots = [_SLOT.unpack_from(data, place) for place in places]
     allocated, freed, moved, asked, pending, high, ns, samples = (sum(column) for column in zip(*slots, strict=True))
     # Adds what threads have not reported yet: exact for one thread, otherwise at most 64 KiB a thread too high.
     peak = max(peak, live + high, live + pending)
     return _Process(bool(forked), (allocated, freed, moved), asked, max(0, peak), ns, samples)
-
-
-def _slots(data: bytes) -> Iterator[tuple[int, ...]]:
-    return (_SLOT.unpack_from(data, offset) for offset in range(_SLOT_BYTES, len(data) - _SLOT_BYTES + 1, _SLOT_BYTES))

@@ -95,8 +95,8 @@ def attribute(baseline: Iterable[Function], candidate: Iterable[Function]) -> li
     matching.by_name()
     matching.by_file_and_count()
     rows = [_matched_row(old, new) for old, new in matching.matched]
-    rows += [_vanished_row(old) for old in matching.old.values()]
-    rows += [_new_row(new) for new in matching.new.values()]
+    rows += [_row_of(old, -1, "vanished") for old in matching.old.values()]
+    rows += [_row_of(new, 1, "new") for new in matching.new.values()]
     changed = [row for row in rows if row.change]
     return sorted(changed, key=lambda row: (-abs(row.change), row.name, row.object, row.old_name or ""))
 
@@ -233,10 +233,6 @@ def _matched_row(old: Function, new: Function) -> Row:
     )
 
 
-def _new_row(new: Function) -> Row:
-    return Row(new.name, new.file, new.line, new.object, new.own, new.inclusive, "new")
-
-
-def _vanished_row(old: Function) -> Row:
-    inclusive = None if old.inclusive is None else -old.inclusive
-    return Row(old.name, old.file, old.line, old.object, -old.own, inclusive, "vanished")
+def _row_of(one: Function, sign: int, status: Status) -> Row:
+    inclusive = None if one.inclusive is None else sign * one.inclusive
+    return Row(one.name, one.file, one.line, one.object, sign * one.own, inclusive, status)

@@ -111,24 +111,18 @@ def whole_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> tupl
 
     The second value has the sum of each of the two, divided by the root of its squares, (r, 2).
     """
-    scores, sums = np.empty((len(changes), 2, len(d)), dtype=np.int16), np.empty((len(changes), 2))
-    _library().steelyard_whole(
-        _address(d),
-        _address(levels),
-        _pair_count(d, levels),
-        _address(changes),
-        len(changes),
-        _address(scores, _SCORE),
-        _address(sums),
-    )
-    return scores, sums
+    scores = np.empty((len(changes), 2, len(d)), dtype=np.int16)
+    return scores, sums_by_root(d, levels, changes, _address(scores, _SCORE))
 
 
-def sums_by_root(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
-    """Return the sums of the whole scores and ranks for changes (r,), divided by the roots of their squares, (r, 2)."""
-    sums = np.empty((len(changes), 2))
+def sums_by_root(d: FloatArray, levels: FloatArray, changes: FloatArray, scores: int | None = None) -> FloatArray:
+    """Return the sums of the whole scores and ranks for changes (r,), divided by the roots of their squares, (r, 2).
+
+    The scores and ranks themselves are written to the address `scores`, if given.
+    """
+    sums, pairs = np.empty((len(changes), 2)), _pair_count(d, levels)
     _library().steelyard_whole(
-        _address(d), _address(levels), _pair_count(d, levels), _address(changes), len(changes), None, _address(sums)
+        _address(d), _address(levels), pairs, _address(changes), len(changes), scores, _address(sums)
     )
     return sums
 

@@ -21,7 +21,7 @@ def timed_by_process(
     The rest of each sample's elapsed time is its wait. Raises LaunchError if `whole` took no more than `start`.
     """
     loops = sum(sample.loops for sample in samples) - start_loops * len(samples)
-    cpu_ns = _cpu_ns(whole) - _cpu_ns(start)
+    cpu_ns = whole.user_ns + whole.sys_ns - start.user_ns - start.sys_ns
     if cpu_ns <= 0 or loops <= 0:
         raise LaunchError(
             f"took no more processor time for its samples than with {count(start_loops, 'iteration')} in each: do "
@@ -32,7 +32,3 @@ def timed_by_process(
 
 def _with_cpu(sample: Sample, cpu_ns: int) -> Sample:
     return sample._replace(cpu_ns=cpu_ns, delay_ns=max(0, sample.ns - cpu_ns))
-
-
-def _cpu_ns(measured: Measured) -> int:
-    return measured.user_ns + measured.sys_ns

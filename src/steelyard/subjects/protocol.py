@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from steelyard.model.errors import LaunchError
@@ -26,7 +25,6 @@ from steelyard.subjects.responses import (
     check_waits,
     checked_list,
     file_holds,
-    folder_of,
     is_number,
     is_skipped,
     objects_in,
@@ -34,6 +32,7 @@ from steelyard.subjects.responses import (
     results_of,
     runs_pytest,
     sample_of,
+    scripts_of,
     shown,
     with_arguments,
     with_order,
@@ -80,12 +79,12 @@ class ProtocolHarness(Harness):
         return (
             "steelyard.harness" in arguments
             or file_holds(launch.program, b"--steelyard-")
-            or any(file_holds(script, text) for script in _scripts(launch).values() for text in _IMPORTS)
+            or any(file_holds(script, text) for script in scripts_of(launch).values() for text in _IMPORTS)
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that lists the benchmarks."""
-        scripts = {} if "steelyard.harness" in arguments_of(launch) else _scripts(launch)
+        scripts = {} if "steelyard.harness" in arguments_of(launch) else scripts_of(launch)
         self._unrun_script = next((word for word, path in scripts.items() if file_holds(path, b"@bench")), None)
         return _with_protocol_arguments(launch, "--steelyard-list")
 
@@ -152,12 +151,6 @@ class ProtocolHarness(Harness):
         samples = tuple(_parse_line(line, lambda fields: _parse_sample(fields, work)) for line in lines)
         check_waits((line.fields.get("delay_ns") for line in lines), measured)
         return _check_orders(check_count(samples, work.samples), work.orders)
-
-
-def _scripts(launch: LaunchSpec) -> dict[str, Path]:
-    """Return the words of a command that are Python scripts, and their paths."""
-    folder = folder_of(launch)
-    return {argument: folder / argument for argument in arguments_of(launch) if argument.endswith(".py")}
 
 
 def _with_protocol_arguments(launch: LaunchSpec, *arguments: str) -> LaunchSpec:
@@ -263,7 +256,8 @@ def _parse_benchmark(line: dict[str, Any]) -> Listed:
         raise LaunchError(f"lists {shown(name)} with tags that are no list, or params that are no object")
     values = {unit: line[unit] for unit in WORK_UNITS if line.get(unit) is not None}
     processed = amounts(values)
-    no_amounts = {unit: shown(value) for unit, value in values.items() if unit not in processed and not _is_zero(value)}
+    others = {unit: value for unit, value in values.items() if unit not in processed}
+    no_amounts = {unit: shown(value) for unit, value in others.items() if not is_number(value) or value != 0}
     texts = {key: _as_text(value) for key, value in params.items()}
     return Listed(name, tuple(map(_as_text, tags)), texts, processed, no_amounts)
 
@@ -271,10 +265,6 @@ def _parse_benchmark(line: dict[str, Any]) -> Listed:
 def _as_text(value: Any) -> str:
     """Return a text as it is, and anything else as JSON, which is the same for drivers in all languages."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _is_zero(value: Any) -> bool:
-    return is_number(value) and value == 0
 
 
 def _parse_sample(line: dict[str, Any], work: Work) -> Sample:

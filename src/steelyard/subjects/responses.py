@@ -326,6 +326,11 @@ def folder_of(launch: LaunchSpec) -> Path:
     return Path(os.fsdecode(launch.cwd or b"."))
 
 
+def scripts_of(launch: LaunchSpec) -> dict[str, Path]:
+    """Return the words of a command that are Python scripts, and their paths."""
+    return {argument: folder_of(launch) / argument for argument in arguments_of(launch) if argument.endswith(".py")}
+
+
 def runs_pytest(arguments: Sequence[str]) -> bool:
     """Return whether a command runs pytest, as a program or as a Python module."""
     is_module = any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))

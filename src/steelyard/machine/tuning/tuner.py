@@ -124,34 +124,22 @@ class Tuner:
         return [change for change in (state.changes if state else []) if self.hand.read(change.setting) == change.after]
 
     def _apply(self, changes: Sequence[Change]) -> Done:
-        done, refused = [], []
-        for change in changes:
-            reason = self._set(change.setting, change.after)
-            if reason is None:
-                done.append(change)
-            else:
-                refused.append(Refused(change, reason))
-        return Done(done, refused)
+        return _done([(change, self._set(change.setting, change.after)) for change in changes])
 
     def _undo(self, changes: Sequence[Change]) -> Done:
-        undone, refused = [], []
+        tried = list[tuple[Change, str | None]]()
         for change in reversed(changes):
             if not self._is_there(change.setting):
-                refused.append(Refused(change, "it is not there any more"))
-                continue
-            if self.hand.read(change.setting) == change.before:
-                continue
-            reason = self._set(change.setting, change.before)
-            if reason is None:
-                undone.append(change)
-            else:
-                refused.append(Refused(change, reason))
-        remaining = [refusal.change for refusal in refused if self._is_there(refusal.change.setting)]
+                tried.append((change, "it is not there any more"))
+            elif self.hand.read(change.setting) != change.before:
+                tried.append((change, self._set(change.setting, change.before)))
+        done = _done(tried)
+        remaining = [refusal.change for refusal in done.refused if self._is_there(refusal.change.setting)]
         if remaining and (state := self.state()):
             self._keep(state.model_copy(update={"changes": remaining[::-1]}))
         else:
             self.kept.unlink(missing_ok=True)
-        return Done(undone, refused)
+        return done
 
     def _set(self, setting: str, value: str) -> str | None:
         """Set a setting and check that it is so; return why not if it is not."""
@@ -200,6 +188,12 @@ class Tuner:
             yield
         finally:
             os.close(handle)
+
+
+def _done(tried: Sequence[tuple[Change, str | None]]) -> Done:
+    """Return the outcome of changes that were tried, each with why it was refused, if it was."""
+    made = [change for change, reason in tried if reason is None]
+    return Done(made, [Refused(change, reason) for change, reason in tried if reason is not None])
 
 
 def _remedy(error: BaseException | None, as_root: str, others: str) -> str:

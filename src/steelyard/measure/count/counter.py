@@ -114,7 +114,24 @@ class _UnderValgrind:
         profiles = {
             pid: _combined_parts([*map(self.counter.profiles.read, paths)]) for pid, paths in self._counts().items()
         }
-        return _counted(self.padded, profiles, self._logs(), measured, self.counter.clock() - self.begun)
+        logs, seconds = self._logs(), self.counter.clock() - self.begun
+        programs = _program_profiles(profiles, logs)
+        first = programs[0]
+        replaced = not first.command.startswith(self.padded.program.decode(errors="backslashreplace"))
+        instructions = (_unknown_instruction(logs.get(pid, "")) for pid in profiles)
+        not_executed = filter(None, map(_NOT_EXECUTED.search, logs.values()))
+        return Counted(
+            events=_sum(profile.events for profile in programs),
+            functions=_merged_functions(programs),
+            processes=[CountedProcess(command=_without_padding(one.command), events=one.events) for one in programs],
+            forked=len(profiles) - len(programs),
+            measured=measured,
+            seconds=seconds,
+            lost=len((logs.keys() | _left_behind_pids(measured)) - profiles.keys()),
+            replaced_by=_without_padding(first.command) if replaced else None,
+            went_around=next(filter(None, instructions), None),
+            not_executed=next((_without_padding(match[1]) for match in not_executed), None),
+        )
 
     def _logs(self) -> dict[int, str]:
         return {_pid(path): path.read_text(errors="replace") for path in self.folder.glob("log.*")}
@@ -269,29 +286,6 @@ def _name(spec: LaunchSpec) -> str:
 def _without_padding(text: str) -> str:
     """Return a path or a command without the slashes that padded its length."""
     return re.sub(r"(?<!\S)/{2,}", "/", text.strip())
-
-
-def _counted(
-    spec: LaunchSpec, profiles: dict[int, Profile], logs: dict[int, str], measured: Measured, seconds: float
-) -> Counted:
-    programs = _program_profiles(profiles, logs)
-    first = programs[0]
-    replaced = not first.command.startswith(spec.program.decode(errors="backslashreplace"))
-    instructions = (_unknown_instruction(logs.get(pid, "")) for pid in profiles)
-    return Counted(
-        events=_sum(profile.events for profile in programs),
-        functions=_merged_functions(programs),
-        processes=[CountedProcess(command=_without_padding(one.command), events=one.events) for one in programs],
-        forked=len(profiles) - len(programs),
-        measured=measured,
-        seconds=seconds,
-        lost=len((logs.keys() | _left_behind_pids(measured)) - profiles.keys()),
-        replaced_by=_without_padding(first.command) if replaced else None,
-        went_around=next((instruction for instruction in instructions if instruction), None),
-        not_executed=next(
-            (_without_padding(match[1]) for log in logs.values() if (match := _NOT_EXECUTED.search(log))), None
-        ),
-    )
 
 
 def _left_behind_pids(measured: Measured) -> set[int]:

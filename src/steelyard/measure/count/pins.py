@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from steelyard.measure.elf import read_elf
+from steelyard.measure.elf import HEADER_BYTES, is_elf, read_elf
 from steelyard.measure.native import PRELOAD
 from steelyard.model.launch_spec import LaunchSpec
 
@@ -30,7 +30,6 @@ _POINTER_BYTES = 8
 _PATH_BLOCK_BYTES = 512
 # The kernel's PATH_MAX, with the byte that ends a path.
 _MOST_PATH_BYTES = 4096
-_ELF, _ELF_HEADER = b"\x7fELF", 64
 
 
 def environment(
@@ -90,10 +89,10 @@ def is_program(program: Path) -> bool:
     """Return whether the kernel would execute a file; True if it is unreadable, as it may be executable even so."""
     try:
         with program.open("rb") as file:
-            head = file.read(_ELF_HEADER)
+            head = file.read(HEADER_BYTES)
     except OSError:
         return True
-    return head.startswith(b"#!") or (head.startswith(_ELF) and len(head) == _ELF_HEADER)
+    return head.startswith(b"#!") or is_elf(head)
 
 
 def is_dynamic(program: Path) -> bool | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -123,17 +123,6 @@ class _Reader:
         self._instructions = 0
         self._tally = _Tally(0)
         self._lines: dict[int, int] | None = None
-        self._setters: dict[str, Callable[[str], None]] = {
-            "fn": self._enter_function,
-            "ob": self._enter_object,
-            "cfn": self._call_function,
-            "cob": self._call_object,
-            "calls": self._call,
-            **dict.fromkeys(("fl", "fi", "fe"), self._enter_file),
-            # Ignored, but they may be the first to spell out a name that later lines refer to by number.
-            **dict.fromkeys(("cfi", "cfl", "jfi"), self._learn_file),
-            **dict.fromkeys(("jfn", "frfn"), self._learn_function),
-        }
 
     def read(self, lines: Iterable[str]) -> None:
         """Read all lines."""
@@ -151,9 +140,7 @@ class _Reader:
     def _other(self, line: str) -> None:
         key, equals, rest = line.partition("=")
         if equals and not self._header.open and _KEY.fullmatch(key):
-            setter = self._setters.get(key)
-            if setter:
-                setter(rest)
+            self._take(key, rest)
         elif line and line[0] != "#" and not self._header.read(line):
             raise ValueError(line)
 
@@ -171,38 +158,31 @@ class _Reader:
             raise ValueError(text)
         return self._names[kind, number]
 
-    def _learn_file(self, text: str) -> None:
-        self._name("file", text)
-
-    def _learn_function(self, text: str) -> None:
-        self._name("function", text)
-
     def _object_name(self, text: str) -> str:
         name = self._name("object", text)
         return "" if name == UNKNOWN else name
 
-    def _enter_function(self, text: str) -> None:
-        self._function = self._name("function", text)
-        self._lines = None
-        self._header.ended = False
-
-    def _enter_object(self, text: str) -> None:
-        self._object = self._object_name(text)
-        self._lines = None
-
-    def _enter_file(self, text: str) -> None:
-        self._file = self._name("file", text)
-        self._lines = None
-
-    def _call_function(self, text: str) -> None:
-        self._callee = (self._name("function", text), self._callee[1])
-
-    def _call_object(self, text: str) -> None:
-        self._callee = (self._callee[0], self._object_name(text))
-
-    def _call(self, _text: str) -> None:
-        # The position after `calls=` is the callee's; the next line has the caller's, and the cost of the calls.
-        self._calling = True
+    def _take(self, key: str, text: str) -> None:
+        match key:
+            case "fn":
+                self._function, self._lines = self._name("function", text), None
+                self._header.ended = False
+            case "cfn":
+                self._callee = (self._name("function", text), self._callee[1])
+            case "calls":
+                # The position behind it is the callee's; the next line has the caller's, and the cost of the calls.
+                self._calling = True
+            case "fl" | "fi" | "fe":
+                self._file, self._lines = self._name("file", text), None
+            # Ignored, but they may be the first to spell out a name that later lines refer to by number.
+            case "cfi" | "cfl" | "jfi":
+                self._name("file", text)
+            case "jfn" | "frfn":
+                self._name("function", text)
+            case "ob":
+                self._object, self._lines = self._object_name(text), None
+            case "cob":
+                self._callee = (self._callee[0], self._object_name(text))
 
     def _enter(self) -> dict[int, int]:
         """Switch to the tally of the current function; return its counts by line for the current file."""

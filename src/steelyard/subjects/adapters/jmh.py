@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -159,13 +158,12 @@ def benchmarks_of(text: str) -> list[Listed]:
     for name, values in values_by_benchmark.items():
         if prod(map(len, values.values())) > _MOST_PRODUCTS:
             raise LaunchError(f"listed {shown(name)} with more than {_MOST_PRODUCTS:,} products of its parameters")
-    products = ((name, params) for name, values in values_by_benchmark.items() for params in _products(values))
+    products = (
+        (name, dict(zip(values, chosen, strict=True)))
+        for name, values in values_by_benchmark.items()
+        for chosen in itertools.product(*values.values())
+    )
     return [Listed(_name(name, params), params=params) for name, params in products]
-
-
-def _products(values: dict[str, list[str]]) -> Iterator[dict[str, str]]:
-    for chosen in itertools.product(*values.values()):
-        yield dict(zip(values, chosen, strict=True))
 
 
 def results_in(text: bytes | str) -> list[Result]:

@@ -19,12 +19,12 @@ from steelyard.subjects.responses import (
     end_of_stdout,
     file_holds,
     file_written,
-    folder_of,
     is_number,
     json_of,
     quoted,
     results_of,
     sample_of,
+    scripts_of,
     shown,
     with_arguments,
 )
@@ -57,10 +57,9 @@ class Pyperf(StillHarness):
 
     def recognises(self, launch: LaunchSpec) -> bool:
         """Return whether the command is a script that uses pyperf's Runner, or `pyperf timeit`."""
-        arguments = arguments_of(launch)
-        scripts = [folder_of(launch) / argument for argument in arguments if argument.endswith(".py")][:1]
-        return any(file_holds(script, b"pyperf", b"Runner") for script in scripts) or (
-            [pair for pair in pairwise(arguments) if pair in _MODULE] == _MODULE
+        script = next(iter(scripts_of(launch).values()), None)
+        return (script is not None and file_holds(script, b"pyperf", b"Runner")) or (
+            [pair for pair in pairwise(arguments_of(launch)) if pair in _MODULE] == _MODULE
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:

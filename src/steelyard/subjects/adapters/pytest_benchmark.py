@@ -66,7 +66,8 @@ class PytestBenchmark(Harness):
 
     def complaint(self, measured: Measured) -> str | None:
         """Return what the plugin says: the exception of a test, or what pytest lacks."""
-        if error := next((told["error"] for told in objects_in(measured) if "error" in told), None):
+        errors = (told.get("error") for told in objects_in(measured))
+        if error := next((error for error in errors if isinstance(error, str)), None):
             return f"says: {error}"
         if b"No module named 'steelyard_in_pytest'" in (measured.stderr or b""):  # tracebacks name its files, too
             return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from steelyard.subjects.projects.cmake_lists import BUILT, LISTS, Executable, Reading, read_folder, read_project
@@ -38,19 +39,10 @@ def cmake(folder: Path) -> FoundProject | None:
         return None
     projects = _projects(folder)
     chosen = [(project, _chosen_programs(project, is_top=project.top == folder)) for project in projects]
-    if any(harness for _, programs in chosen for _, harness in programs):
-        chosen = [
-            (project, [(program, harness) for program, harness in all_programs if harness])
-            for project, all_programs in chosen
-        ]
-    targets = [
-        _target(project, program, harness, folder) for project, programs in chosen for program, harness in programs
-    ]
-    builds = [
-        _configure_command(project, [program for program, _ in programs], folder)
-        for project, programs in chosen
-        if programs
-    ]
+    if any(program.harness for _, programs in chosen for program in programs):
+        chosen = [(project, [program for program in programs if program.harness]) for project, programs in chosen]
+    targets = [_target(project, program, folder) for project, programs in chosen for program in programs]
+    builds = [_configure_command(project, programs, folder) for project, programs in chosen if programs]
     build = "\n".join(builds) or f"{_CONFIGURE.format(source='.', built=BUILT, options='')}\n{_BUILD_ALL}"
     return FoundProject(called_with("CMake", targets), build, targets)
 
@@ -68,17 +60,18 @@ def _projects(folder: Path) -> list[Reading]:
     return readings
 
 
-def _chosen_programs(reading: Reading, *, is_top: bool) -> list[tuple[Executable, str | None]]:
-    """Return (program, harness) of those to weigh: the benchmarks, or else the programs that the project is for."""
-    programs = [(program, harness) for program in reading.executables for harness in _harnesses(program)]
-    if any(harness for _, harness in programs):
-        return [(program, harness) for program, harness in programs if harness]
+def _chosen_programs(reading: Reading, *, is_top: bool) -> list[Executable]:
+    """Return the programs to weigh: the benchmarks, each with its harness, or else those that the project is for."""
+    found = ((program, harness) for program in reading.executables for harness in _harnesses(program))
+    programs = [replace(program, harness=harness) for program, harness in found]
+    if benchmarks := [program for program in programs if program.harness]:
+        return benchmarks
     if not is_top:
         return []  # examples, and trials of how the project is used
     # An option for tests or fuzzing may need tools that are not there, which would fail the build of all.
-    usual = [pair for pair in programs if not pair[0].options] or programs
-    main_programs = [pair for pair in programs if not _serves_others(pair[0], reading.top)] or usual
-    return sorted(main_programs, key=lambda pair: pair[0].name != reading.name)
+    usual = [program for program in programs if not program.options] or programs
+    main_programs = [program for program in programs if not _serves_others(program, reading.top)] or usual
+    return sorted(main_programs, key=lambda program: program.name != reading.name)
 
 
 def _harnesses(program: Executable) -> Iterator[str | None]:
@@ -98,12 +91,12 @@ def _serves_others(program: Executable, top: Path) -> bool:
     return is_auxiliary(program.name, program.lists.relative_to(top).as_posix(), *program.options)
 
 
-def _target(reading: Reading, program: Executable, harness: str | None, folder: Path) -> FoundTarget:
+def _target(reading: Reading, program: Executable, folder: Path) -> FoundTarget:
     command = shlex.quote(relative(reading.top / program.file, folder))
-    if harness == "catch2":
+    if program.harness == "catch2":
         command += " '[!benchmark]'"
     build = _BUILD_ONE.format(built=shlex.quote(_build_folder(reading, folder)), name=shlex.quote(program.name))
-    return FoundTarget(program.name, command, harness, build=build)
+    return FoundTarget(program.name, command, program.harness, build=build)
 
 
 def _build_folder(reading: Reading, folder: Path) -> str:

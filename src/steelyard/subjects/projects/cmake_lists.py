@@ -51,6 +51,8 @@ class Executable:
     """Options that are off by default and have to be on for it."""
     linked: str = ""
     """What it is linked with, separated by blanks."""
+    harness: str | None = None
+    """What drives it, once that is known."""
 
 
 @dataclass(frozen=True)

@@ -83,9 +83,7 @@ def built(
         _refuse_shared_folders(job.recipe)
     cache.open()
     maker = Maker(repository, cache, watch, source)
-    inputs = {
-        revision: checkout_inputs(repository, revision) for revision in dict.fromkeys(job.revision for job in jobs)
-    }
+    inputs = checkout_inputs(repository, dict.fromkeys(job.revision for job in jobs))
     marked_jobs = [marked(job, source) for job in jobs]
     keys = Keys(repository, cache, source).of_jobs(marked_jobs, inputs)
     jobs_by_key = dict(zip(keys, marked_jobs, strict=True))

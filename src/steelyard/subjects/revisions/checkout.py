@@ -9,7 +9,7 @@ and index are its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.typed import typed
 from steelyard.report.endings import first_failure_line
 from steelyard.subjects.revisions.git import Git, Repository, last_words
-from steelyard.subjects.revisions.revision import Revision, Submodule, submodules
+from steelyard.subjects.revisions.revision import Revision, Submodule, submodules, submodules_of
 
 _POINTER = b"version https://git-lfs"
 
@@ -54,7 +54,7 @@ def check_out(repository: Repository, revision: Revision, places: Places) -> lis
     _link(places, repository.common, commit)
     _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
     notes = _lfs_pointer_notes(repository.git.within(places.files))
-    for module in submodules(git, revision.tree):
+    for module in submodules_of(repository, revision):
         notes += _check_out_submodule(repository.git, repository.root, repository.common, module, places, revision)
     return notes
 
@@ -125,13 +125,15 @@ def _is_shallow(git_folders: Sequence[Path]) -> bool:
     return any((folder / "shallow").exists() for folder in git_folders)
 
 
-def checkout_inputs(repository: Repository, revision: Revision) -> list[str]:
-    """Return what a checkout depends on besides the tree: which submodules are not here, and how LFS is set up."""
-    git = repository.git
-    modules = submodules(git, revision.tree) if revision.commit is not None else revision.submodules
+def checkout_inputs(repository: Repository, revisions: Iterable[Revision]) -> dict[Revision, list[str]]:
+    """Return what a checkout depends on besides the tree: how LFS is set up, and which submodules are not here."""
+    git, root, common = repository.git, repository.root, repository.common
     lfs = git.answer("config", "--get-regexp", r"^filter\.lfs\.") or ""
     skipped = git.environment.get("GIT_LFS_SKIP_SMUDGE", "")
-    return [lfs, skipped, *_missing_submodules(git, repository.root, repository.common, modules, "")]
+    return {
+        one: [lfs, skipped, *_missing_submodules(git, root, common, submodules_of(repository, one), "")]
+        for one in revisions
+    }
 
 
 def _missing_submodules(git: Git, root: Path, common: Path, modules: Sequence[Submodule], prefix: str) -> Iterator[str]:

@@ -29,7 +29,8 @@ def how_it_failed(job: Job, folder: Path, ended: Ended) -> str | None:
     else:
         how = how_status_failed(ended.status or 0)
     # The log may have had no room left to say so.
-    return f"{how}, as its disk is full ({ROOM_REMEDY})" if how is not None and _is_full(folder) else how
+    is_disk_full = how is not None and shutil.disk_usage(folder).free < _LEAST_FREE_BYTES
+    return f"{how}, as its disk is full ({ROOM_REMEDY})" if is_disk_full else how
 
 
 def not_built(job: Job, how: str, log: Path, notes: Sequence[str]) -> NotBuiltError:
@@ -54,10 +55,6 @@ def shown_command(command: str | None) -> str:
     """Return a command as an error names it: a script of several lines was shown, and would hide the message."""
     written = (command or "").strip()
     return "its command" if "\n" in written else one_line(written)
-
-
-def _is_full(folder: Path) -> bool:
-    return shutil.disk_usage(folder).free < _LEAST_FREE_BYTES
 
 
 def tail(log: Path) -> tuple[str, ...]:

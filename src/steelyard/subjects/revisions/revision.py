@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -94,11 +94,13 @@ def work_tree(repository: Repository, holding: ExitStack) -> Revision:
     It is a snapshot, held by `holding`: whatever is written there from then on is not part of it.
     """
     tree, git = holding.enter_context(_snapshot(repository))
+    modules = submodules(git, tree)
+    _refuse_dirty(repository, modules)
     head = repository.git.answer("rev-parse", "HEAD^{commit}", "HEAD^{tree}")
     commit, commit_tree = head.split("\n") if head else (None, None)
     if tree == commit_tree:
         return Revision(WORK_TREE, commit, tree)
-    return Revision(WORK_TREE, None, tree, tuple(_built_files(repository)), tuple(submodules(git, tree)), git)
+    return Revision(WORK_TREE, None, tree, tuple(_built_files(repository)), tuple(modules), git)
 
 
 def _built_files(repository: Repository) -> Iterator[str]:
@@ -128,9 +130,7 @@ def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
         ended = git.ask("add", "--all", "--", ".")
         if ended.status != 0:
             raise UsageError(f"the work tree {repository.root} cannot be taken as it is: git says {last_words(ended)}")
-        tree = git.do(f"the work tree {repository.root} cannot be taken as it is", "write-tree")
-        _refuse_dirty_submodules(repository, git, tree)
-        yield tree, git
+        yield git.do(f"the work tree {repository.root} cannot be taken as it is", "write-tree"), git
 
 
 def submodules(git: Git, tree: str) -> list[Submodule]:
@@ -162,8 +162,13 @@ def _check_name(name: str, path: str) -> None:
         )
 
 
-def _refuse_dirty_submodules(repository: Repository, git: Git, tree: str) -> None:
-    for module in submodules(git, tree):
+def submodules_of(repository: Repository, revision: Revision) -> Sequence[Submodule]:
+    """Return the submodules of a revision; raises UsageError as `submodules` does."""
+    return revision.submodules if revision.commit is None else submodules(repository.git, revision.tree)
+
+
+def _refuse_dirty(repository: Repository, modules: Sequence[Submodule]) -> None:
+    for module in modules:
         folder = repository.root / module.path
         if (folder / ".git").exists() and repository.git.within(folder).answer("status", "--porcelain"):
             raise UsageError(
