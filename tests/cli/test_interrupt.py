@@ -52,7 +52,7 @@ MOMENTS = [0.0, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7]
     ],
 )
 def test_an_interrupt_at_any_moment(tool: Tool, here: InProcess, number: signal.Signals, moment: float) -> None:
-    with tool.started("compare", "true", "true", "--json", "record.json", *ENDLESS) as process:
+    with tool.started_afresh("compare", "true", "true", "--json", "record.json", *ENDLESS) as process:
         time.sleep(moment)
         process.send_signal(number)
         done = ended(process)
