@@ -1,4 +1,4 @@
-"""What a page shows of a command is what the installed command prints, apart from numbers."""
+"""What a page shows of a command is what it prints, apart from numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.c_programs import compiled, need_valgrind
 from tests.docs.pages import DOCS, ROOT, Console, consoles, labelled
 from tests.tool import Tool
@@ -15,6 +17,8 @@ from tests.world import ScriptedWorld, measured
 
 SHOWN = [console for page in (ROOT / "README.md", *DOCS.rglob("*.md")) for console in consoles(page)]
 WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
+COUNTED = [console for console in WEIGHINGS if "instructions" in console.words]
+TIMED = [console for console in WEIGHINGS if console not in COUNTED]
 # Labels that only a quiet, or only a busy, machine prints; and those of charts, which depend on the numbers.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
@@ -28,16 +32,8 @@ _BY_CHANCE_NOTED = re.compile(
 )
 # The change of each function of the counted program, which depends on the C library, too.
 _OF_A_FUNCTION = re.compile(r"[+-]\d.*")
-# A loop, and one that is a quarter longer. In C, because for a shell's loop some weighings note that the first launch
-# of a pair takes longer (docs/statistics.md).
-PARSE = """
-#include <string.h>
-int main(int argc, char **argv) {
-    long rounds = strstr(argv[argc - 1], "old") ? 40000000 : 50000000;
-    for (volatile long i = 0; i < rounds; i++);
-    return 0;
-}
-"""
+# How long the programs of the pages take, by a part of their command.
+TAKES_MS = {"old": 40.0, "new": 50.0, "-1": 15.0, "-9": 35.0}
 ASKS_FOR_THE_TIME = f"#!{sys.executable}\nimport time\nprint(time.perf_counter())\n"
 WORK = ROOT / "examples/demo/work.c"
 
@@ -47,15 +43,30 @@ def test_there_is_something_to_try() -> None:
     assert len(WEIGHINGS) == 5
 
 
-@pytest.mark.parametrize("console", WEIGHINGS, ids=lambda console: console.page)
-def test_a_console_shows_what_the_command_prints(tool: Tool, console: Console) -> None:
-    if "instructions" in console.words:
-        need_valgrind()
-        for name, rounds in (("work-old", 280), ("work-new", 283)):
-            compiled(tool.folder, name, WORK.read_text(), f"-DROUNDS={rounds}")
+@pytest.mark.parametrize("console", TIMED, ids=lambda console: console.page)
+def test_a_console_shows_what_the_command_prints(scripted: ScriptedWorld, console: Console) -> None:
+    drawn = random.Random(1)
+
+    def takes(spec: LaunchSpec, _: int) -> Measured:
+        (ms,) = (ms for part, ms in TAKES_MS.items() if any(part.encode() in word for word in spec.argv))
+        return measured(ms * drawn.lognormvariate(0, 0.01))
+
+    scripted.script = takes
     for name in ("parse", "sort-old", "sort-new"):
-        compiled(tool.folder, name, PARSE)
-    shown, printed = (of_any_program(text) for text in (console.printed, tool(*console.words).text))
+        scripted.executable(name)
+    check_shown(console, scripted(*console.words).text)
+
+
+def test_a_console_shows_what_the_installed_command_prints_of_counts(tool: Tool) -> None:
+    need_valgrind()
+    (console,) = COUNTED
+    for name, rounds in (("work-old", 280), ("work-new", 283)):
+        compiled(tool.folder, name, WORK.read_text(), f"-DROUNDS={rounds}")
+    check_shown(console, tool(*console.words).text)
+
+
+def check_shown(console: Console, text: str) -> None:
+    shown, printed = of_any_program(console.printed), of_any_program(text)
     assert printed.keys() - BY_CHANCE - {"exit"} == shown.keys() - BY_CHANCE, printed.get("note")
     for label in shown.keys() - BY_CHANCE - DRAWN:
         assert printed[label] == shown[label]
