@@ -22,14 +22,6 @@ TIMED = [console for console in WEIGHINGS if console not in COUNTED]
 # Labels that only a quiet, or only a busy, machine prints; and those of charts, which depend on the numbers.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
-# Notes that depend on chance: which way pairs ran is up to the kernel and the program's length, and other work may
-# disturb some pairs.
-_BY_CHANCE_NOTED = re.compile(
-    r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown reflect|weighs it as it runs alone)"
-    r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other))?( but .*? after #)?"
-    r"|(of two launches at once the later one|the second launch of a pair) takes .*? is taken out of it"
-    r"|the calmer half of the pairs shows .*? is in the noisier half)"
-)
 # The change of each function of the counted program, which depends on the C library, too.
 _OF_A_FUNCTION = re.compile(r"[+-]\d.*")
 # How long the programs of the pages take, by a part of their command.
@@ -73,32 +65,9 @@ def check_shown(console: Console, text: str) -> None:
 
 
 def of_any_program(printed: str) -> dict[str, str]:
-    """Return the paragraphs without lines of functions, without "times as long" beside large changes, and without
-    notes that depend on chance.
-    """
+    """Return the paragraphs without lines of functions, and without "times as long" beside large changes."""
     paragraphs = {label: text for label, text in labelled(printed).items() if not _OF_A_FUNCTION.fullmatch(label)}
-    plain = {label: text.removesuffix(": # times as long") for label, text in paragraphs.items()}
-    shown = {label: _BY_CHANCE_NOTED.sub("", text) for label, text in plain.items()}
-    return {label: text for label, text in shown.items() if text or not paragraphs[label]}
-
-
-def test_what_chance_adds_to_the_notes_is_left_out() -> None:
-    """These are as the tool writes them: if the pattern did not match, other tests would fail now and then."""
-    tried = "note  4 pairs that were tried in tandem spread by 5.05 %, those one after the other by 13 %"
-    beside = "ran at the same time on one processor: each beside a neighbour like itself"
-    for note in (
-        f"{tried}, so it went on in tandem",
-        f"{tried}, but having gone on in tandem it went back after 7",
-        f"note  the launches of a pair {beside}, as the times shown reflect",
-        f"note  the launches of 3 of 12 pairs {beside}, where it takes 12 % longer than alone, as far as 2 launches "
-        "alone can tell: the two share the processor's caches\n      --pairing adjacent weighs it as it runs alone",
-        "note  of two launches at once the later one takes 2.1 % longer than the first: which side goes first is "
-        "drawn at random for each pair, and the effect on the pair is taken out of it",
-        "note  the calmer half of the pairs shows +24.0 %, the noisier half -9.99 %: the change is not the same in "
-        "all pairs\n      a change that shows only beside other work, or only in some launches, is in the noisier half",
-    ):
-        assert of_any_program(note) == {}
-    assert of_any_program("note  something else") != {}
+    return {label: text.removesuffix(": # times as long") for label, text in paragraphs.items()}
 
 
 def test_what_a_still_clock_left_out_is_told_at_the_end(tool: Tool) -> None:
