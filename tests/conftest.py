@@ -78,7 +78,7 @@ def seeded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture(autouse=True)
 def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no disk within this process: that shows only after a crash of the machine, and takes ms for each file."""
+    """Wait for no disk within this process: only a crash of the machine shows that, and each file takes ms."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
 
 

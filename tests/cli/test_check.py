@@ -237,7 +237,9 @@ def leaking(spec: LaunchSpec, number: int) -> Measured:
 
 def test_troubles_are_told_in_full(answers: Answering) -> None:
     answers.script = leaking
-    done = answers("check", "--harness", "protocol", well("well", "leak", "l[e]ak"), "-b", "l[[]e]ak", "--max-time", "4")
+    done = answers(
+        "check", "--harness", "protocol", well("well", "leak", "l[e]ak"), "-b", "l[[]e]ak", "--max-time", "4"
+    )
     assert done.status == 1, done.text
     text = " ".join(done.text.split())
     assert "memory: " in text

@@ -49,7 +49,8 @@ def test_of_several_statements_each_is_its_own_name(here: InProcess) -> None:
 
 def test_one_statement_under_several_pythons(here: InProcess) -> None:
     done = here(
-        "timeit", "pass", "--python", sys.executable, "--python", sys.executable, "--pairs", "4", "--alpha", "0.2", "--json", "r.json"
+        *("timeit", "pass", "--python", sys.executable, "--python", sys.executable),
+        *("--pairs", "4", "--alpha", "0.2", "--json", "r.json"),
     )
     record = here.json("r.json")
     assert (done.status, done.err) == (status_of(record), b"")
