@@ -46,6 +46,7 @@ class Call:
         self.lines: list[Any] = []
         self.end: list[Any] = [{"end": True}]
         self.status = 0
+        self.sleeps_s = 0.0
         self.random = Random(2 * int(self.words.get("seed", "0")) + is_odd_call())
         self.fill()
 
@@ -133,7 +134,7 @@ def refuse(call: Call) -> None:
 
 
 def hang(call: Call) -> None:
-    time.sleep(600)
+    call.sleeps_s = 600.0
 
 
 def error(call: Call) -> None:
@@ -312,7 +313,7 @@ def main() -> None:
         if end.status < 0:
             os.kill(os.getpid(), -end.status)
         os._exit(end.status)
-    time.sleep(call.taken_ns() / 1e9)
+    time.sleep(call.sleeps_s + call.taken_ns() / 1e9)
     data = call.answer()
     while data:
         data = data[os.write(int(call.words["fd"]), data) :]

@@ -28,7 +28,6 @@ STARTING: dict[str, set[str] | None] = {
     "tests/subjects/adapters/": {"awkward", "driver", "jar", "panics", "program", "slower", "suite"},
 }
 STARTING_TESTS = {
-    "tests/cli/test_requests.py::test_help_imports_nothing_that_measures",
     "tests/design/calibration/test_measuring.py::test_real_probes_under_a_real_valgrind",
     "tests/model/test_writing.py::test_a_failing_write_leaves_the_old_file_and_nothing_beside_it",
     "tests/model/test_files.py::test_a_pipe_is_read",

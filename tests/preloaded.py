@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 STEELYARD = Path(sys.executable).parent / "steelyard"
 # But for LANG, neither Python nor a library reads these before `main`.
-_USUAL_VARIABLES = {"PATH", "HOME", "XDG_STATE_HOME", "TMPDIR", "COLUMNS", "LANG"}
+_USUAL_VARIABLES = {"PATH", "HOME", "XDG_STATE_HOME", "TMPDIR", "COLUMNS", "LANG", "TERM"}
 _USUAL_OPTIONS = {"stdin", "stdout", "stderr", "cwd", "env"}
 _LANG = "C.UTF-8"
 _PATIENCE_S = 120  # the imports take 1 s of processor time

@@ -21,6 +21,7 @@ from tests.preloaded import installed
 
 # Far longer than anything here takes; a hang becomes a failure instead.
 PATIENCE_S = 60
+_CAPTURED: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 # Characters that could steer a terminal.
 _CONTROLS = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 
@@ -102,9 +103,8 @@ class Tool(InFolder):
     def __call__(self, *words: str | Path, **options: Any) -> Done:
         """Run one command line to its end."""
         patience, given = options.pop("timeout", PATIENCE_S), options.pop("input", None)
-        usual = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         fed = {} if given is None else {"stdin": subprocess.PIPE}
-        with installed(words, **self.surroundings, **{**usual, **options, **fed}) as process:
+        with installed(words, **self.surroundings, **{**_CAPTURED, **options, **fed}) as process:
             try:
                 out, err = process.communicate(given, patience)
             except BaseException:
@@ -148,6 +148,15 @@ class Tool(InFolder):
 
     @contextmanager
     def started(self, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
+        """Yield a running command line; whoever interrupts it waits until it has come to what is interrupted."""
+        with installed(words, **_CAPTURED, **self.surroundings) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextmanager
+    def started_afresh(self, *words: str | Path) -> Iterator[subprocess.Popen[bytes]]:
         """Yield a running command line, from when `main` handles signals, which is before it imports anything."""
         program = """
 import os
@@ -157,13 +166,7 @@ go_on = main._run_to_status
 main._run_to_status = lambda: go_on() if os.write(1, b".") else 0
 main.main()
 """
-        with subprocess.Popen(
-            [sys.executable, "-c", program, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            **self.surroundings,
-        ) as process:
+        with subprocess.Popen([sys.executable, "-c", program, *words], **_CAPTURED, **self.surroundings) as process:
             assert process.stdout is not None
             assert process.stdout.read(1) == b"."
             try:

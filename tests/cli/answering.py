@@ -39,5 +39,5 @@ def answer(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001 - as a la
         return measured(_START_MS, stderr=end.words, stderr_bytes=len(end.words), results=b"", results_bytes=0, **how)
     results = call.answer()
     kept = results[-(spec.results or 0) :]
-    took_ms = _START_MS + call.taken_ns() / 1e6
+    took_ms = _START_MS + call.sleeps_s * 1e3 + call.taken_ns() / 1e6
     return measured(took_ms, results=kept, results_bytes=len(results), exit_code=call.status)

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import io
+import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests import builds
 from tests.c_programs import NOTHING, compiled
+from tests.cli.answering import Answering, answer
 from tests.in_process import InProcess
+from tests.in_process import suite as well
 from tests.tool import Done, Tool, ended, sh, wait_until
+from tests.world import ScriptedWorld, measured, program_of
 
 ROOT = Path(__file__).parents[2]
 
+IMPORTS = "import json, sys, time\n"
 WELL = """
-import json, sys, time
 words = dict(word[12:].partition("=")[::2] for word in sys.argv[1:] if word.startswith("--steelyard-"))
 out = open(int(words["fd"]), "w")
 def say(**line):
@@ -59,8 +70,41 @@ BREACHES = [
 ]
 
 
+class Written(io.StringIO):
+    """What a program has written to a file that it may close."""
+
+    def close(self) -> None:
+        pass
+
+
+class Speaking:
+    """Runs the text of a harness in this process: a script of launches with a clock that each look at it moves."""
+
+    def __init__(self, text: str) -> None:
+        self._code, self._ns = compile(text, "harness.py", "exec"), 0
+
+    def __call__(self, spec: LaunchSpec, _: int) -> Measured:
+        written, begun_ns, status = Written(), self._ns, 0
+        clock = SimpleNamespace(sleep=self._sleep, perf_counter_ns=self._look, time_ns=self._look)
+        own = SimpleNamespace(argv=[os.fsdecode(word) for word in spec.argv], exit=sys.exit)
+        try:
+            exec(self._code, {"json": json, "sys": own, "time": clock, "open": lambda *_: written})
+        except SystemExit as end:
+            status = int(str(end.code))
+        results = written.getvalue().encode()
+        took_ms = 1 + (self._ns - begun_ns) / 1e6
+        return measured(took_ms, results=results, results_bytes=len(results), exit_code=status)
+
+    def _sleep(self, seconds: float) -> None:
+        self._ns += round(seconds * 1e9)
+
+    def _look(self) -> int:
+        self._ns += 1000
+        return self._ns
+
+
 def harness(tool: Tool, text: str) -> str:
-    (tool.folder / "harness.py").write_text(text)
+    (tool.folder / "harness.py").write_text(IMPORTS + text)
     return f"{sys.executable} -S harness.py"
 
 
@@ -78,10 +122,11 @@ def test_a_program_that_takes_its_samples_in_turn(here: InProcess) -> None:
 
 
 @pytest.mark.parametrize(("well", "ill", "rule"), BREACHES, ids=[rule for _, _, rule in BREACHES])
-def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> None:
+def test_a_breach_is_named(scripted: ScriptedWorld, well: str, ill: str, rule: str) -> None:
     assert WELL.count(well) == 1
+    scripted.script = Speaking(WELL.replace(well, ill))
     # --timeout, because a time that never grows makes the loops grow without limit.
-    done = here("check", "--protocol", "--timeout", "2", harness(here, WELL.replace(well, ill)))
+    done = scripted("check", "--protocol", "--timeout", "2", "./old")
     assert done.status == 1, done.text
     assert f"broken     {rule}" in done.text
 
@@ -95,7 +140,7 @@ def test_a_breach_is_named(here: InProcess, well: str, ill: str, rule: str) -> N
     ],
     ids=["fails", "loops", "samples"],
 )
-def test_a_breach_of_the_second_benchmark_is_named(here: InProcess, breach: str, said: str) -> None:
+def test_a_breach_of_the_second_benchmark_is_named(scripted: ScriptedWorld, breach: str, said: str) -> None:
     sample = "        say(ns=time.perf_counter_ns() - begun, loops=loops)\n"
     assert WELL.count(sample) == 1
     ill = f"""        ns = time.perf_counter_ns() - begun
@@ -103,7 +148,8 @@ def test_a_breach_of_the_second_benchmark_is_named(here: InProcess, breach: str,
         {breach}
         say(ns=ns, loops=loops)
 """
-    done = here("check", "--protocol", harness(here, WELL.replace(sample, ill)))
+    scripted.script = Speaking(WELL.replace(sample, ill))
+    done = scripted("check", "--protocol", "./old")
     assert done.status == 1, done.text
     assert "1 of 10 rules broken" in done.text
     assert "broken     its other benchmarks answer as the first does" in done.text
@@ -182,23 +228,35 @@ def planted() -> Path:
     return builds.built("planted", make, source, header) / "planted"
 
 
-def test_troubles_are_told_in_full(here: InProcess, planted: Path) -> None:
-    done = here("check", "--harness", "protocol", planted, "-b", "l[[]e]ak", "--max-time", "10")
+def leaking(spec: LaunchSpec, number: int) -> Measured:
+    """Return what a call of the fake harness measures, of which each iteration leaves 32 bytes behind."""
+    words = dict(os.fsdecode(word).partition("=")[::2] for word in spec.argv)
+    iterations = int(words.get("--steelyard-loops", 0)) * int(words.get("--steelyard-samples", 0))
+    return replace(answer(spec, number), max_rss_bytes=(8 << 20) + 32 * iterations)
+
+
+def test_troubles_are_told_in_full(answers: Answering) -> None:
+    answers.script = leaking
+    done = answers(
+        "check", "--harness", "protocol", well("well", "leak", "l[e]ak"), "-b", "l[[]e]ak", "--max-time", "4"
+    )
+    assert done.status == 1, done.text
+    text = " ".join(done.text.split())
+    assert "memory: " in text
+    assert "32 bytes an iteration" in text
+    assert "threshold 1.000 MiB: one arena" in text
+    assert "remedy: free what" in text
+    assert "with 1 of 1 benchmark " in text
+
+
+def test_what_is_wrong_with_a_name_and_with_a_body_that_the_compiler_leaves_out(here: InProcess, planted: Path) -> None:
+    words = ("check", "--harness", "protocol", planted, "-b", "optimised-away", "-b", "l[[]e]ak", "--max-time", "0.6")
+    done = here(*words)
     assert done.status == 1, done.text
     text = " ".join(done.text.split())
     assert "name: --benchmark 'l[e]ak' is a pattern that also selects 'leak'" in text
-    assert "memory: " in text
-    assert "bytes an iteration" in text
-    assert "threshold 1.000 MiB: one arena" in text
-    assert "remedy: free what" in text
-    assert "of 1 benchmark " in text
-    done.check_is_tidy()
-
-
-def test_a_body_that_the_compiler_leaves_out(here: InProcess, planted: Path) -> None:
-    done = here("check", "--harness", "protocol", planted, "-b", "optimised-away", "--max-time", "0.6")
-    assert done.status == 1, done.text
-    assert "optimised-away: an iteration takes 0." in " ".join(done.text.split())
+    assert "optimised-away: an iteration takes 0." in text
+    assert "of 2 benchmarks " in text
 
 
 def test_a_block_that_is_lost(here: InProcess, planted: Path) -> None:
@@ -239,11 +297,14 @@ def test_a_command(here: InProcess) -> None:
     done = here("check", "true", "--max-time", "0.6")
     assert done.status == 1, done.text
     assert "is the start of a process" in " ".join(done.text.split())
-    # Without global names in a loop: the time to look those up does depend on the hash seed.
-    work = f"{sys.executable} -S -c 'sum(range(1_500_000))'"
-    done = here("check", work, "--max-time", "2", "--json", "found.json")
+
+
+def test_a_sound_command(scripted: ScriptedWorld) -> None:
+    noise = np.random.default_rng(1)
+    scripted.script = lambda spec, _: measured((12.0 if program_of(spec) == "old" else 0.5) * noise.lognormal(0, 0.01))
+    done = scripted("check", "./old", "--json", "found.json")
     assert done.status == 0, done.text
-    assert here.json("found.json")["harness"] is None
+    assert scripted.json("found.json")["harness"] is None
 
 
 def test_what_cannot_be_tried(here: InProcess) -> None:

@@ -153,7 +153,7 @@ def piped(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     os.close(write)
 
 
-@pytest.mark.parametrize("words", [("compare", "./old", "./new"), ("run", "./old")], ids=["compare", "run"])
+@pytest.mark.parametrize("words", [WEIGHING, ("run", "./old", *TWELVE)], ids=["compare", "run"])
 def test_data_that_reach_no_launch_are_told_once(scripted: ScriptedWorld, piped: int, words: tuple[str, ...]) -> None:
     assert scripted(*words).err == b""
     os.write(piped, b"data\n")
@@ -168,11 +168,11 @@ def test_a_file_with_more_to_be_read_is_told_too(
     (tmp_path / "data").write_text("data\n")
     with (tmp_path / "data").open("rb") as file:
         monkeypatch.setattr(inputs, "_STDIN_NUMBER", file.fileno())
-        assert scripted("run", "./old").err == UNREAD
+        assert scripted("run", "./old", *TWELVE).err == UNREAD
         os.lseek(file.fileno(), 0, os.SEEK_END)
-        assert scripted("run", "./old").err == b""
+        assert scripted("run", "./old", *TWELVE).err == b""
 
 
 def test_an_input_that_cannot_be_asked_needs_no_words(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "_STDIN_NUMBER", 12345)
-    assert scripted("run", "./old").err == b""
+    assert scripted("run", "./old", *TWELVE).err == b""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.noise import session
+from steelyard.design.noise import session, spreads
 from steelyard.measure import native
 from steelyard.model.conditions import Condition
 from steelyard.model.errors import UsageError
@@ -28,13 +28,20 @@ def slowed(told: dict[str, Any], work: str) -> float:
 
 
 @pytest.fixture
-def world(scripted: ScriptedWorld) -> ScriptedWorld:
+def world(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> ScriptedWorld:
     scripted.script = Machine()
     scripted.processors = {0, 1}
+    monkeypatch.setattr(spreads, "_RESAMPLES", 4)  # half of the time; only ranges of what is expected depend on it
     return scripted
 
 
+@pytest.fixture
+def with_exact_ranges(world: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - after it
+    monkeypatch.setattr(spreads, "_RESAMPLES", RESAMPLES)
+
+
 ROOT = Path(__file__).resolve().parents[2]
+RESAMPLES = spreads._RESAMPLES
 
 
 def found(world: ScriptedWorld, status: int = 0) -> dict[str, Any]:
@@ -61,6 +68,7 @@ def pairs(told: dict[str, Any], work: str, ms: float, change: float = 0.01) -> i
     return int(one)
 
 
+@pytest.mark.usefixtures("with_exact_ranges")
 def test_the_pairs_follow_from_the_noise_of_each_kind_and_length(world: ScriptedWorld) -> None:
     world.script = Machine(relative=0.015, start_ms=0.05)
     told = found(world)
@@ -149,6 +157,7 @@ def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None
     assert condition(told, "noise-memory")["severity"] == "serious"
 
 
+@pytest.mark.usefixtures("with_exact_ranges")
 def test_what_came_and_went_meanwhile_is_told_and_widens_the_range(world: ScriptedWorld) -> None:
     calm, noisy = Machine(relative=0.01), Machine(relative=0.06)
 

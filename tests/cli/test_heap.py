@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from importlib import resources
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from tests import c_programs, heap_programs
 from tests.c_programs import compiled
 from tests.in_process import InProcess, suite
-from tests.tool import SOME_TIME, Tool, ended
+from tests.tool import SOME_TIME, Tool, ended, wait_until
 
 PLAIN_MALLOC = "-fno-builtin"
 # Twice as many blocks of half the size.
@@ -151,7 +152,8 @@ def test_a_program_that_fails_is_an_error(programs: InProcess) -> None:
 
 def test_an_interrupt_while_the_heap_is_watched_is_heard(tool: Tool) -> None:
     with tool.started("compare", "--heap", "sleep 60", "sleep 60") as process:
-        process.send_signal(2)
+        wait_until(lambda: "sleep 60" in tool.processes(), "a program is watched")
+        process.send_signal(signal.SIGINT)
         assert ended(process).status == 130
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -16,7 +18,7 @@ from steelyard.design.bisection import session as bisection
 from steelyard.design.calibration import calibration
 from steelyard.design.noise import session as noise
 from tests.foreign import hyperfine
-from tests.world import ScriptedWorld
+from tests.world import ScriptedWorld, in_place, steady
 
 COMMANDS: dict[str, Any] = dict(vars(command_line())["commands"])
 OPTIONS = {
@@ -165,11 +167,21 @@ class Reached(BaseException):
     """Raised in place of measuring."""
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the examples would find on a usual machine, or have made before they need it."""
+    world = ScriptedWorld(tmp_path_factory.mktemp("examples"), steady({"old": 12.0}))
+    with pytest.MonkeyPatch.context() as patch:
+        in_place(world, patch)
+        prepare(world)
+    return world.folder
+
+
 @pytest.mark.parametrize(("name", "words"), EXAMPLES)
 def test_an_example_is_read_to_its_end(
-    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, name: str, words: list[str]
+    scripted: ScriptedWorld, prepared: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: list[str]
 ) -> None:
-    prepare(scripted)
+    shutil.copytree(prepared, scripted.folder, dirs_exist_ok=True)
     reached: list[str] = []
 
     def measure(*_: object, **__: object) -> NoReturn:
@@ -196,9 +208,8 @@ def test_an_example_is_read_to_its_end(
 
 
 def prepare(world: ScriptedWorld) -> None:
-    """Prepare what the examples would find on a usual machine, or have made before they need it."""
-    for program in ("cargo", "gzip", "python", "sort"):
-        world.executable(f"bin/{program}")
+    for program in ("old", "bin/cargo", "bin/gzip", "bin/python", "bin/sort"):
+        world.executable(program)
     for record in ("a.json", "b.json"):
         assert run(["run", "./old", "--launches", "12", "-o", record], world.outside()) == 0
     assert run(["compare", "./old", "./old", "--pairs", "12", "-o", "weighing.json"], world.outside()) == 0

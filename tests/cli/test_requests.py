@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -280,17 +278,3 @@ def test_each_group_knows_its_own(asked: CommandLine) -> None:
     assert options == MeasuringOptions()
     assert options.counting.given == {}
     assert asked.settings("count", "true", "--caches", "article").counting == CountSettings()
-
-
-# --- what reading the command line takes
-
-
-@pytest.mark.parametrize("words", ["--help", "compare --help"])
-def test_help_imports_nothing_that_measures(words: str) -> None:
-    program = f"import sys; from steelyard.cli.app import run; run({words.split()!r}); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    imported = set(done.stdout.splitlines()[-1].split())
-    assert "steelyard.cli.compare" in imported
-    heavy = {"numpy", "psutil", "steelyard.model.records", "steelyard.design", "steelyard.measure"}
-    assert not heavy & imported
-    assert {module for module in imported if module.startswith("steelyard.report.")} == {"steelyard.report.plain"}

@@ -14,7 +14,8 @@ SETUP = "data = list(range(2000))"
 
 def test_two_statements_are_weighed(tool: Tool) -> None:
     done = tool(
-        "timeit", "sum(data)", "sum(data) + sum(data)", "-s", SETUP, "--max-time", "20", "--json", "record.json"
+        *("timeit", "sum(data)", "sum(data) + sum(data)", "-s", SETUP),
+        *("--pairs", "6", "--alpha", "0.2", "--json", "record.json"),
     )
     assert done.status == 1, done.err
     record = tool.json()
@@ -25,7 +26,7 @@ def test_two_statements_are_weighed(tool: Tool) -> None:
 
 
 def test_one_statement_is_measured_alone(here: InProcess) -> None:
-    done = here("timeit", "sum(data)", "-s", SETUP, "--max-time", "1", "--csv", "samples.csv")
+    done = here("timeit", "sum(data)", "-s", SETUP, "--max-time", "0.3", "--csv", "samples.csv")
     assert done.status == 0, done.err
     assert "median" in done.text
     assert "sample_ns" in here.lines("samples.csv")[0]
@@ -41,14 +42,15 @@ def test_each_statement_may_have_its_own_set_up(here: InProcess) -> None:
 
 def test_of_several_statements_each_is_its_own_name(here: InProcess) -> None:
     statements = ["sum(data)", "max(data), min(data)", "data.sort()"]
-    done = here("timeit", *statements, "-s", SETUP, "--pairs", "5", "--alpha", "0.2", "--json", "r.json")
+    done = here("timeit", *statements, "-s", SETUP, "--pairs", "4", "--alpha", "0.2", "--json", "r.json")
     assert done.status in (0, 1), done.err
     assert [benchmark["name"] for benchmark in here.json("r.json")["benchmarks"]] == statements[1:]
 
 
 def test_one_statement_under_several_pythons(here: InProcess) -> None:
     done = here(
-        "timeit", "pass", "--python", sys.executable, "--python", sys.executable, "--pairs", "8", "--json", "r.json"
+        *("timeit", "pass", "--python", sys.executable, "--python", sys.executable),
+        *("--pairs", "4", "--alpha", "0.2", "--json", "r.json"),
     )
     record = here.json("r.json")
     assert (done.status, done.err) == (status_of(record), b"")

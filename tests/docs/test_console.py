@@ -1,4 +1,4 @@
-"""What a page shows of a command is what the installed command prints, apart from numbers."""
+"""What a page shows of a command is what it prints, apart from numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.measured import Measured
 from tests.c_programs import compiled, need_valgrind
 from tests.docs.pages import DOCS, ROOT, Console, consoles, labelled
 from tests.tool import Tool
@@ -15,29 +17,15 @@ from tests.world import ScriptedWorld, measured
 
 SHOWN = [console for page in (ROOT / "README.md", *DOCS.rglob("*.md")) for console in consoles(page)]
 WEIGHINGS = [console for console in SHOWN if console.words[0] == "compare"]
+COUNTED = [console for console in WEIGHINGS if "instructions" in console.words]
+TIMED = [console for console in WEIGHINGS if console not in COUNTED]
 # Labels that only a quiet, or only a busy, machine prints; and those of charts, which depend on the numbers.
 BY_CHANCE = {"noise", "disturbed", "resolution"}
 DRAWN = {"pairs", "own"}
-# Notes that depend on chance: which way pairs ran is up to the kernel and the program's length, and other work may
-# disturb some pairs.
-_BY_CHANCE_NOTED = re.compile(
-    r" ?(the launches of (a pair|# of # pairs) ran at .*? (times shown reflect|weighs it as it runs alone)"
-    r"|# pairs that were tried .*? those .*? by #( so it went on (in tandem|one after the other))?( but .*? after #)?"
-    r"|(of two launches at once the later one|the second launch of a pair) takes .*? is taken out of it"
-    r"|the calmer half of the pairs shows .*? is in the noisier half)"
-)
 # The change of each function of the counted program, which depends on the C library, too.
 _OF_A_FUNCTION = re.compile(r"[+-]\d.*")
-# A loop, and one that is a quarter longer. In C, because for a shell's loop some weighings note that the first launch
-# of a pair takes longer (docs/statistics.md).
-PARSE = """
-#include <string.h>
-int main(int argc, char **argv) {
-    long rounds = strstr(argv[argc - 1], "old") ? 40000000 : 50000000;
-    for (volatile long i = 0; i < rounds; i++);
-    return 0;
-}
-"""
+# How long the programs of the pages take, by a part of their command.
+TAKES_MS = {"old": 40.0, "new": 50.0, "-1": 15.0, "-9": 35.0}
 ASKS_FOR_THE_TIME = f"#!{sys.executable}\nimport time\nprint(time.perf_counter())\n"
 WORK = ROOT / "examples/demo/work.c"
 
@@ -47,47 +35,39 @@ def test_there_is_something_to_try() -> None:
     assert len(WEIGHINGS) == 5
 
 
-@pytest.mark.parametrize("console", WEIGHINGS, ids=lambda console: console.page)
-def test_a_console_shows_what_the_command_prints(tool: Tool, console: Console) -> None:
-    if "instructions" in console.words:
-        need_valgrind()
-        for name, rounds in (("work-old", 280), ("work-new", 283)):
-            compiled(tool.folder, name, WORK.read_text(), f"-DROUNDS={rounds}")
+@pytest.mark.parametrize("console", TIMED, ids=lambda console: console.page)
+def test_a_console_shows_what_the_command_prints(scripted: ScriptedWorld, console: Console) -> None:
+    drawn = random.Random(1)
+
+    def takes(spec: LaunchSpec, _: int) -> Measured:
+        (ms,) = (ms for part, ms in TAKES_MS.items() if any(part.encode() in word for word in spec.argv))
+        return measured(ms * drawn.lognormvariate(0, 0.01))
+
+    scripted.script = takes
     for name in ("parse", "sort-old", "sort-new"):
-        compiled(tool.folder, name, PARSE)
-    shown, printed = (of_any_program(text) for text in (console.printed, tool(*console.words).text))
+        scripted.executable(name)
+    check_shown(console, scripted(*console.words).text)
+
+
+def test_a_console_shows_what_the_installed_command_prints_of_counts(tool: Tool) -> None:
+    need_valgrind()
+    (console,) = COUNTED
+    for name, rounds in (("work-old", 280), ("work-new", 283)):
+        compiled(tool.folder, name, WORK.read_text(), f"-DROUNDS={rounds}")
+    check_shown(console, tool(*console.words).text)
+
+
+def check_shown(console: Console, text: str) -> None:
+    shown, printed = of_any_program(console.printed), of_any_program(text)
     assert printed.keys() - BY_CHANCE - {"exit"} == shown.keys() - BY_CHANCE, printed.get("note")
     for label in shown.keys() - BY_CHANCE - DRAWN:
         assert printed[label] == shown[label]
 
 
 def of_any_program(printed: str) -> dict[str, str]:
-    """Return the paragraphs without lines of functions, without "times as long" beside large changes, and without
-    notes that depend on chance.
-    """
+    """Return the paragraphs without lines of functions, and without "times as long" beside large changes."""
     paragraphs = {label: text for label, text in labelled(printed).items() if not _OF_A_FUNCTION.fullmatch(label)}
-    plain = {label: text.removesuffix(": # times as long") for label, text in paragraphs.items()}
-    shown = {label: _BY_CHANCE_NOTED.sub("", text) for label, text in plain.items()}
-    return {label: text for label, text in shown.items() if text or not paragraphs[label]}
-
-
-def test_what_chance_adds_to_the_notes_is_left_out() -> None:
-    """These are as the tool writes them: if the pattern did not match, other tests would fail now and then."""
-    tried = "note  4 pairs that were tried in tandem spread by 5.05 %, those one after the other by 13 %"
-    beside = "ran at the same time on one processor: each beside a neighbour like itself"
-    for note in (
-        f"{tried}, so it went on in tandem",
-        f"{tried}, but having gone on in tandem it went back after 7",
-        f"note  the launches of a pair {beside}, as the times shown reflect",
-        f"note  the launches of 3 of 12 pairs {beside}, where it takes 12 % longer than alone, as far as 2 launches "
-        "alone can tell: the two share the processor's caches\n      --pairing adjacent weighs it as it runs alone",
-        "note  of two launches at once the later one takes 2.1 % longer than the first: which side goes first is "
-        "drawn at random for each pair, and the effect on the pair is taken out of it",
-        "note  the calmer half of the pairs shows +24.0 %, the noisier half -9.99 %: the change is not the same in "
-        "all pairs\n      a change that shows only beside other work, or only in some launches, is in the noisier half",
-    ):
-        assert of_any_program(note) == {}
-    assert of_any_program("note  something else") != {}
+    return {label: text.removesuffix(": # times as long") for label, text in paragraphs.items()}
 
 
 def test_what_a_still_clock_left_out_is_told_at_the_end(tool: Tool) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import tempfile
@@ -119,8 +120,8 @@ class _Running:
 
     def has_ended(self) -> bool:
         """Wait a moment for it; return whether it has ended or its time is up."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_POLL_S)
+        if self._process.returncode is None:
+            _wait_a_moment(self._process)
         self._is_late = self._is_late or (
             self._process.returncode is None
             and self._timeout_s is not None
@@ -147,6 +148,23 @@ class _Running:
         """Return how it ended, and what it printed."""
         out, err = map(_read, (self._out, self._err))
         return Ended(None if self._is_late else self._process.returncode, out, err, self._is_late)
+
+
+def _wait_a_moment(process: subprocess.Popen[bytes]) -> None:
+    """Wait for its end, for `_POLL_S` at most: Popen's own wait looks again after ms, which is as long as git takes."""
+    try:
+        handle = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # no Linux, or an old one
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_POLL_S)
+        return
+    try:
+        end = select.poll()
+        end.register(handle)
+        end.poll(_POLL_S * 1000)
+    finally:
+        os.close(handle)
+    process.poll()
 
 
 def _pipe_to_self(leaving: ExitStack) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import repeat, starmap
 from math import nan
@@ -139,10 +139,19 @@ class Launches(_Columns):
         """Turn journaled rows into columns, without validating the numbers, as they were measured and not read."""
         if not rows:
             return cls()
-        columns: dict[str, Any] = dict(zip(LaunchRow._fields, map(list, zip(*rows, strict=True)), strict=True))
-        samples, counters = columns["samples"], columns["counters"]
+        *numbers, samples, counters = zip(*rows, strict=True)
+        return cls.of_columns(numbers, samples, counters)
+
+    @classmethod
+    def of_columns(
+        cls,
+        numbers: Iterable[Sequence[int | None]],
+        samples: Sequence[tuple[Sample, ...]],
+        counters: Sequence[Sequence[Any]],
+    ) -> Launches:
+        """Take the numbers of rows column by column, in the order of COLUMNS, as `of_rows` does."""
+        packed: dict[str, Any] = {name: column_of(values) for name, values in zip(COLUMNS, numbers, strict=True)}
         kept = [[sample.kept() for sample in launch] for launch in samples] if any(samples) else []
-        packed: dict[str, Any] = {name: column_of(columns[name]) for name in COLUMNS}
         return cls.model_construct(**packed, samples=kept, counters=[*map(list, counters)] if any(counters) else [])
 
     def by_benchmark(self, count: int) -> list[Launches]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from steelyard.model.counters import Counters
@@ -79,14 +80,30 @@ class KeptRows:
 
     def launches(self) -> Launches:
         """All rows, as columns."""
-        return Launches.of_rows(list(self))
+        return self._launches_at(range(len(self)))
 
     def launches_of(self, benchmark: int) -> Launches:
         """The rows of one benchmark, as columns."""
-        return Launches.of_rows(list(self.of(benchmark)))
+        return self._launches_at(self._positions_by_benchmark[benchmark])
+
+    def _launches_at(self, positions: Sequence[int]) -> Launches:
+        """The rows at some positions, as columns, without a row of its own for each: every look asks for these."""
+        if not positions:
+            return Launches()
+        taken = itemgetter(*positions, 0)  # one more, as of one position it would return no tuple
+        return Launches.of_columns(
+            (_known(taken(column)[:-1]) for column in self._columns),
+            [self._samples.get(position, ()) for position in positions],
+            [self._counters.get(position, ()) for position in positions],
+        )
 
     def _rows(self, positions: Iterable[int]) -> Iterator[LaunchRow]:
         for position in positions:
             numbers = (column[position] for column in self._columns)
             known = (None if number == _NO_VALUE else number for number in numbers)
             yield LaunchRow._make((*known, self._samples.get(position, ()), self._counters.get(position, ())))
+
+
+def _known(numbers: Sequence[int]) -> Sequence[int | None]:
+    """Return a column with None for what the machine could not tell."""
+    return [None if number == _NO_VALUE else number for number in numbers] if _NO_VALUE in numbers else numbers
