@@ -168,24 +168,50 @@ int main(void) {
 }
 """
 
-CLOSES_ALL = "#include <unistd.h>\nint main(void) { for (int i = 0; i < 4096; i++) close(i); return 0; }"
-
-FLOODS = r"""
+# Executes itself once more, and then writes a flood and closes all.
+UNRULY = r"""
+#include <stdlib.h>
 #include <unistd.h>
 static char block[65536];
-int main(void) { for (int i = 0; i < 100; i++) if (write(1, block, sizeof block) < 0) return 1; return 0; }
+int main(int count, char **words) {
+    if (!getenv("AGAIN")) {
+        setenv("AGAIN", "1", 1);
+        execv(words[0], words);
+        return 1;
+    }
+    for (int i = 0; i < 100; i++) if (write(1, block, sizeof block) < 0) return 1;
+    for (int i = 0; i < 4096; i++) close(i);
+    return count != 1;
+}
 """
 
-# A number of instructions that depends on the time, in a function named for it.
-CLOCK = r"""
+# Has a child that only forked, leaves a daemon behind, tries out AVX-512, and loops as often as the clock says.
+NOTED = r"""
+#define _DEFAULT_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+static jmp_buf back;
 static volatile unsigned sum;
-__attribute__((noinline)) void by_clock(void) {
+static void caught(int number) { (void)number; longjmp(back, 1); }
+int main(void) {
+    if (fork() == 0) _exit(0);
+    wait(0);
+    if (fork() == 0) {
+        if (daemon(1, 0)) return 1;
+        sleep(300);
+        _exit(0);
+    }
+    wait(0);
+    signal(SIGILL, caught);
+    if (!setjmp(back)) __asm__ volatile(".byte 0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc0");
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     for (long i = 0; i < now.tv_nsec % 100000; i++) sum += i;
+    return 0;
 }
-int main(void) { by_clock(); return 0; }
 """
 
 

@@ -19,7 +19,7 @@ STARTING: dict[str, set[str] | None] = {
     "tests/harness/test_imports.py": EVERY,
     "tests/harness/test_interactive.py": EVERY,
     "tests/harness/test_pytest_plugin.py": EVERY,
-    "tests/measure/": {"counter", "programs", "timed", "valgrind", "watched"},
+    "tests/measure/": {"counter", "program", "timed", "valgrind", "watched"},
     "tests/measure/test_launch_server.py": EVERY,
     "tests/measure/test_preload.py": EVERY,
     "tests/packaging/": EVERY,

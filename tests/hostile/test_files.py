@@ -9,7 +9,9 @@ import re
 import socket
 import struct
 import subprocess
+import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -86,17 +88,26 @@ def test_a_pipe_without_end(tool: Tool) -> None:
     assert done.peak_bytes < ALLOWED
 
 
-def test_a_pipe_whose_writer_comes_late_and_is_slow(tool: Tool) -> None:
-    tool.run("true", "--json", "record.json")
-    os.mkfifo(tool.folder / "pipe")
-    slow = "sleep 0.3; exec 3> pipe; sleep 0.3; head -c 100 record.json >&3; sleep 0.3; tail -c +101 record.json >&3"
-    with subprocess.Popen(["/bin/sh", "-c", slow], cwd=tool.folder):
-        done = tool("show", "pipe")
-    assert (done.status, done.err) == (0, "")
-    assert "subject" in done.out
+def test_a_pipe_whose_writer_comes_late_and_is_slow(asked: InProcess) -> None:
+    record = json.dumps(full_records()["run"]).encode()
+    os.mkfifo(asked.folder / "pipe")
+
+    def write() -> None:
+        time.sleep(0.1)
+        with (asked.folder / "pipe").open("wb", buffering=0) as pipe:
+            for part in (record[:100], record[100:]):
+                time.sleep(0.1)
+                pipe.write(part)
+
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit(write)
+        done = asked("show", "pipe")
+        writing.result()
+    assert done.status == 0
+    assert "subject" in done.text
 
 
-@pytest.mark.parametrize("file", ["/dev/zero", "/dev/null", "/dev/tty", "/proc/self/mem", "."])
+@pytest.mark.parametrize("file", ["/dev/tty", "/proc/self/mem"])
 def test_what_is_no_file(tool: Tool, file: str) -> None:
     if not Path(file).exists():
         pytest.skip(f"not tested without {file}")

@@ -41,7 +41,7 @@ def test_a_disk_that_is_full_in_the_middle(tool: Tool, mounting: Mounting) -> No
     # The mounted folder is visible only to the commands below the mount, so they copy what was kept.
     (tool.folder / "state").mkdir()
     within = mounting(
-        "mount -t tmpfs -o size=64k none state",
+        "mount -t tmpfs -o size=32k none state",
         f'{STEELYARD} run true --launches 100000 && exit 99; echo "status $?" >&2',
         "cp -r state/steelyard copy; df --output=avail state | tail -1 >&2",
     )
@@ -132,13 +132,10 @@ def test_without_proc(tool: Tool, mounting: Mounting) -> None:
     weighing = tool.json("weighing.json")
     assert (done.status, done.err) == (status_of(weighing), "")
     assert {verdict["metric"] for verdict in weighing["derived"]["verdicts"]} == {"wall"}
-    sentence = tool.fails(command, "--metric", "delay", within=within)
-    assert "cannot measure delay" in sentence
-    assert "--metric wall" in sentence
 
 
 def test_left_behind_without_proc(tool: Tool, mounting: Mounting) -> None:
-    leaving = sh("setsid sleep 600 & sleep 600 & :")
+    leaving = sh("setsid sleep 600 & sleep 600 & sleep 0.03")  # long enough for no launch before it
     done = tool.run(leaving, "--launches", "1", "--warmup", "0", within=mounting(HIDE_PROC))
     assert done.status == 0
     assert "left 2 processes behind, which were killed unless they ended by themselves: ?" in done.words
@@ -193,7 +190,9 @@ def test_a_kernel_that_tells_nothing(
     assert codes(record) >= {"metric-fallback", "no-pressure"}
     assert load(record).launches.delay_ns[0] is None
     assert run([*words, "--metric", "delay"], poor) == 3
-    assert "cannot measure delay" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "cannot measure delay" in told
+    assert "--metric wall" in told
     assert run(["run", "true", "--launches", "3", "--metric", "timeslices"], poor) == 3
     assert "cannot measure timeslices" in capsys.readouterr().err
     # Beside a metric that can be measured, it is only a note, as in a weighing.
@@ -275,15 +274,10 @@ def test_small_files_only(tool: Tool) -> None:
     "changed",
     [
         {"HOME": None},
-        {"PATH": None},
-        {"TERM": "dumb", "COLUMNS": "20"},
-        {"COLUMNS": "1"},
-        {"COLUMNS": "x", "LINES": "-1"},
-        {"LANG": "C", "LC_ALL": "C"},
-        {"LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "latin-1"},
-        {"LANG": "xx_XX.nonsense"},
-        {"TZ": "Nowhere/Nothing"},
+        {"PATH": None, "COLUMNS": "1"},
+        {"LANG": "C", "LC_ALL": "C", "COLUMNS": "x", "LINES": "-1"},
+        {"LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "TZ": "Nowhere/Nothing"},
+        {"LANG": "xx_XX.nonsense", "PYTHONIOENCODING": "latin-1", "TERM": "dumb", "COLUMNS": "20"},
     ],
     ids=str,
 )

@@ -21,11 +21,15 @@ PAIRS = 12
 WARM_UP = 2  # launches
 
 
-@pytest.fixture
-def program(tool: Tool) -> str:
-    """A program that hangs from launch number `until` on (a file), until that is raised."""
+def written(tool: Tool) -> str:
+    """Write a program that hangs from launch number `until` on (a file), until that is raised."""
     stops = "[ $(wc -l < log) -lt $(cat until) ] || sleep 600"
     return tool.write("program", f"#!/bin/sh\n{SOME_TIME}; echo x >> log; {stops}\n")
+
+
+@pytest.fixture
+def program(tool: Tool) -> str:
+    return written(tool)
 
 
 def killed(tool: Tool, launches: int, *words: str | Path) -> Path:
@@ -42,12 +46,24 @@ def killed(tool: Tool, launches: int, *words: str | Path) -> Path:
     return journal
 
 
-@pytest.fixture
-def journal(tool: Tool, program: str) -> Path:
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The journal of a weighing that was killed in its seventh launch."""
-    return killed(
-        tool, 6, "compare", program, f"{program} again", "--seed", "5", "--pairs", str(PAIRS), *("--margin", "50")
-    )
+    tool = Tool(tmp_path_factory.mktemp("killed"))
+    program = written(tool)
+    words = (program, f"{program} again", "--seed", "5", "--pairs", str(PAIRS), "--margin", "50")
+    return killed(tool, 6, "compare", *words)
+
+
+@pytest.fixture
+def journal(tool: Tool, left: Path) -> Path:
+    """That journal, as if the same program had been weighed in the folder of this test."""
+    for name in ("log", "until", "program"):
+        shutil.copy(left.parents[2] / name, tool.folder)
+    here = tool.folder / "state/steelyard" / left.name
+    here.parent.mkdir(parents=True)
+    here.write_text(left.read_text().replace(str(left.parents[2]), str(tool.folder)))
+    return here
 
 
 def carried_on(here: InProcess, journal: Path | str) -> Weighing:
@@ -103,9 +119,13 @@ def test_killed_while_it_was_carried_on(tool: Tool, here: InProcess, journal: Pa
     assert len(here.kept()) == 1
 
 
-@pytest.mark.parametrize("torn", [1, 10, 60])
+@pytest.mark.parametrize("torn", [1, 60])
 def test_a_torn_last_line_is_measured_again(here: InProcess, journal: Path, torn: int) -> None:
-    journal.write_bytes(journal.read_bytes()[:-torn])
+    whole = journal.read_bytes()
+    for fewer in range(2, torn, 8):
+        journal.write_bytes(whole[:-fewer])
+        assert len(load(journal).launches) == 5
+    journal.write_bytes(whole[:-torn])
     begun = load(journal)
     assert len(begun.launches) == (6 if torn == 1 else 5)
     check_is_whole(carried_on(here, journal), begun, torn=len(begun.launches) - 5)

@@ -286,63 +286,68 @@ def test_whatever_is_written_is_read(
 
 # --- the tools themselves
 
-FUNCTIONS = 200
-PLANTED = 137
+FUNCTIONS = 50
+PLANTED = 37
 
 
-def c_source(planted: int) -> str:
-    """Return a program of 200 functions, each with a loop; one of them loops `planted` times."""
-    rounds = [planted if number == PLANTED else 5 + number % 7 for number in range(FUNCTIONS)]
+def rounds() -> list[str]:
+    """Return how often each function loops; one of them `planted` times, as the argument says."""
+    return ["planted" if number == PLANTED else str(5 + number % 7) for number in range(FUNCTIONS)]
+
+
+def c_source() -> str:
+    """Return a program of 50 functions, each with a loop."""
     bodies = [
         f"__attribute__((noinline)) unsigned work_{number}(unsigned x) {{\n"
         f"    for (int i = 0; i < {times}; i++) x = x * {2 * number + 3}u + (x >> 3);\n"
         "    return x;\n}"
-        for number, times in enumerate(rounds)
+        for number, times in enumerate(rounds())
     ]
     calls = "\n".join(f"    x = work_{number}(x);" for number in range(FUNCTIONS))
-    return "\n".join([*bodies, f"int main(void) {{\n    unsigned x = 1;\n{calls}\n    return x == 7;\n}}", ""])
+    main = "int main(int argc, char **argv) {\n    unsigned x = 1;\n    planted = atoi(argv[argc - 1]);"
+    return "\n".join(["#include <stdlib.h>\nint planted;", *bodies, f"{main}\n{calls}\n    return x == 7;\n}}", ""])
 
 
-def rust_source(planted: int) -> str:
-    rounds = [planted if number == PLANTED else 5 + number % 7 for number in range(FUNCTIONS)]
+def rust_source() -> str:
     bodies = [
-        f"#[inline(never)]\nfn work_{number}(mut x: u32) -> u32 {{\n"
+        f"#[inline(never)]\nfn work_{number}(mut x: u32, planted: u32) -> u32 {{\n"
         f"    for _ in 0..std::hint::black_box({times}) {{ x = x.wrapping_mul({2 * number + 3}) ^ (x >> 3); }}\n"
-        "    x\n}"
-        for number, times in enumerate(rounds)
+        "    x + planted\n}"
+        for number, times in enumerate(rounds())
     ]
-    calls = "\n".join(f"    x = work_{number}(x);" for number in range(FUNCTIONS))
-    main = f"fn main() {{\n    let mut x = 1u32;\n{calls}\n    std::process::exit((x == 7) as i32);\n}}"
+    calls = "\n".join(f"    x = work_{number}(x, planted);" for number in range(FUNCTIONS))
+    planted = "let planted: u32 = std::env::args().nth(1).unwrap().parse().unwrap();"
+    main = f"fn main() {{\n    let mut x = 1u32;\n    {planted}\n{calls}\n    std::process::exit((x == 7) as i32);\n}}"
     return "\n".join([*bodies, main, ""])
 
 
-COMPILERS: dict[str, tuple[list[str], str, Callable[[int], str]]] = {
+COMPILERS: dict[str, tuple[list[str], str, Callable[[], str]]] = {
     "C": (["cc", "-O1", "-g", "-o"], "prog.c", c_source),
     "C++": (["c++", "-O1", "-g", "-o"], "prog.cc", c_source),
     "Rust": (["rustc", "-Copt-level=1", "-g", "-o"], "prog.rs", rust_source),
 }
 
 
-def built(language: str, planted: int, folder: Path) -> Path:
+def built(language: str, folder: Path) -> Path:
     """Return a program in a folder of its own, where its counts are put, too."""
     command, name, source = COMPILERS[language]
     if shutil.which(command[0]) is None:
         pytest.skip(f"there is no {command[0]}")
 
     def make(place: Path) -> None:
-        (place / name).write_text(source(planted))
+        (place / name).write_text(source())
         subprocess.run([*command, "prog", name], cwd=place, check=True, capture_output=True, timeout=60)
 
-    made = builds.built(f"profiled-{language}", make, *command, name, source(planted))
+    made = builds.built(f"profiled-{language}", make, *command, name, source())
     return Path(shutil.copytree(made, folder)) / "prog"
 
 
-def counted(program: Path, tool: str) -> Profile:
-    out = program.parent / f"{tool}.out"
+def counted(program: Path, tool: str, planted: str) -> Profile:
+    out = program.parent / f"{tool}-{planted}.out"
     flags = [f"--tool={tool}", "--cache-sim=no", f"--{tool}-out-file={out}"]
-    # The same environment and argument on both sides, because the start-up code is counted, too.
+    # The same environment and length of the argument on both sides, because the start-up code is counted, too.
     subprocess.run(
-        ["valgrind", *flags, "./prog"],
+        ["valgrind", *flags, "./prog", planted],
         cwd=program.parent,
         check=True,
         capture_output=True,
@@ -360,16 +365,14 @@ def functions(profile: Profile) -> list[Function]:
 
 
 @pytest.fixture(scope="module", params=COMPILERS)
-def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     need_valgrind()
-    folder = tmp_path_factory.mktemp("programs")
-    old, new = built(request.param, 40, folder / "old"), built(request.param, 2_000, folder / "new")
-    return old, new
+    return built(request.param, tmp_path_factory.mktemp("programs") / "built")
 
 
 @pytest.mark.parametrize("tool", ["cachegrind", "callgrind"])
-def test_a_planted_change_is_the_first_row_and_all_of_it(programs: tuple[Path, Path], tool: str) -> None:
-    old, new = (counted(program, tool) for program in programs)
+def test_a_planted_change_is_the_first_row_and_all_of_it(program: Path, tool: str) -> None:
+    old, new = (counted(program, tool, planted) for planted in ("0040", "2000"))
     rows = attribute(functions(old), functions(new))
     change = new.events["Ir"] - old.events["Ir"]
     first = rows[0]
@@ -385,4 +388,4 @@ def test_a_planted_change_is_the_first_row_and_all_of_it(programs: tuple[Path, P
         main = next(part for part in new.functions if part.name.removeprefix("prog::") in ("main", "main()"))
         assert first.inclusive_change == first.change
         assert main.inclusive is not None
-        assert main.inclusive > 200 * 5 > main.events["Ir"] / 5
+        assert main.inclusive > FUNCTIONS * 5 > main.events["Ir"] / 5

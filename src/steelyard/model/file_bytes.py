@@ -42,9 +42,12 @@ def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
     limit = largest_bytes or _LARGEST_BYTES
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
-            mode = os.fstat(file.fileno()).st_mode
+            status = os.fstat(file.fileno())
+            mode = status.st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
                 raise UsageError(f"cannot read {path}: it is no file; check the path")
+            if status.st_size > limit:
+                raise _too_large(path, limit)
             first_bytes = _first_bytes(path, file.fileno()) if stat.S_ISFIFO(mode) else b""
             os.set_blocking(file.fileno(), True)
             data = first_bytes + file.read(limit + 1)

@@ -272,6 +272,8 @@ class Launches(_Columns):
         import numpy as np
 
         overhead, benchmark = self.column("overhead_ns"), np.asarray(self.benchmark)
+        if not overhead.any():
+            return overhead
         waited = np.where(self.knows_waits(), self.waited_ns(), 0.0)
         nothing_left = (overhead > 0) & (self.column("wall_ns") - overhead - waited <= 0)
         return np.where(np.isin(benchmark, benchmark[nothing_left]), 0.0, overhead)
@@ -317,6 +319,9 @@ class Launches(_Columns):
 
     def waited_ns(self) -> FloatArray:
         """How long each launch waited for a processor, like the function `waited_ns`; NaN where that is not known."""
+        return self._cached("waited", self._waited_ns)
+
+    def _waited_ns(self) -> FloatArray:
         import numpy as np
 
         delay, lost = self.column("delay_ns"), self.column("lost_ns")
@@ -330,6 +335,9 @@ class Launches(_Columns):
 
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""
+        return self._cached("alone", self._worked_alone)
+
+    def _worked_alone(self) -> npt.NDArray[np.bool_]:
         import numpy as np
 
         others, cpu = self.column("others_ns"), self.column("cpu_ns")

@@ -24,20 +24,33 @@ def range_of_groups(values: npt.ArrayLike) -> float:
 
 
 def p_value_of_groups(values: npt.ArrayLike) -> float:
-    """The p-value of "the groups do not differ"; ties count as halves. It takes 3 ms, so check the range first."""
+    """The p-value of "the groups do not differ"; ties count as halves."""
     ranks = _ranks(np.asarray(values, dtype=np.float64))
     observed = float((ranks.sum(axis=0) ** 2).sum())
-    sums = sum(of_block[orders] for of_block, orders in zip(ranks, _orders(*ranks.shape), strict=True))
-    reached = int(((sums**2).sum(axis=0) >= observed - 1e-9).sum())
-    return (1 + reached) / (1 + _PERMUTATIONS)
+    blocks, groups = ranks.shape
+    is_untied = bool((np.sort(ranks, axis=1) == np.arange(1, groups + 1)).all())
+    null = _untied_statistics(blocks, groups) if is_untied else _statistics(ranks)
+    return (1 + int((null >= observed - 1e-9).sum())) / (1 + _PERMUTATIONS)
 
 
-@lru_cache(maxsize=2)
-def _orders(blocks: int, groups: int) -> PlaceArray:
-    """Random orders of the groups in each block, (blocks, groups, permutations): drawn once for all tables."""
-    random = np.random.default_rng(0)
-    places = np.broadcast_to(np.arange(groups), (_PERMUTATIONS, blocks, groups))
-    return np.ascontiguousarray(random.permuted(places, axis=2).transpose(1, 2, 0))
+def _statistics(ranks: FloatArray) -> FloatArray:
+    """The statistic of each permutation of the ranks, shape (blocks, groups), within their blocks."""
+    groups = ranks.shape[1]
+    sums = sum(of_block[_orders(block, groups)] for block, of_block in enumerate(ranks))
+    return np.asarray((sums**2).sum(axis=0), dtype=np.float64)
+
+
+@lru_cache(maxsize=64)
+def _untied_statistics(blocks: int, groups: int) -> FloatArray:
+    """The same for all tables without ties: whatever order the ranks of a block have, its permutations are alike."""
+    return _statistics(np.tile(np.arange(1.0, groups + 1), (blocks, 1)))
+
+
+@lru_cache(maxsize=64)
+def _orders(block: int, groups: int) -> PlaceArray:
+    """Random orders of the groups in one block, (groups, permutations): drawn once for all tables."""
+    places = np.broadcast_to(np.arange(groups), (_PERMUTATIONS, groups))
+    return np.ascontiguousarray(np.random.default_rng(block).permuted(places, axis=1).T)
 
 
 def _ranks(table: FloatArray) -> FloatArray:

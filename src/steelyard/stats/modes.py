@@ -6,7 +6,6 @@ one. Its level is set by the uniform distribution, which of all unimodal ones is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -80,16 +79,15 @@ def _distance(ordered: FloatArray, mode: int) -> float:
     x = ordered[: mode + 1].tolist()
     hull = [0]
     for corner in range(1, mode + 1):
-        while len(hull) > 1 and not _is_convex(x, hull[-2], hull[-1], corner):
+        while len(hull) > 1:
+            left, middle = hull[-2], hull[-1]
+            if (middle - left) * (x[corner] - x[middle]) <= (corner - middle) * (x[middle] - x[left]):
+                break  # it is convex
             hull.pop()
         hull.append(corner)
     n = len(ordered)
     minorant = np.interp(ordered[:mode], ordered[hull], np.array(hull) / n)
     return float((np.arange(1, mode + 1) / n - minorant).max())
-
-
-def _is_convex(x: Sequence[float], left: int, middle: int, right: int) -> bool:
-    return (middle - left) * (x[right] - x[middle]) <= (right - middle) * (x[middle] - x[left])
 
 
 def with_ties_spread(values: npt.ArrayLike) -> FloatArray:

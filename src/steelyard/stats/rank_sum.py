@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL
-from steelyard.stats.selection import value_of_rank
+from steelyard.stats.selection import ranges, value_of_rank
 
 # Up to this many launches a side the null distribution is exact; above, the normal approximation with continuity
 # correction has up to 5 % more in the tail at alpha 0.01, on the safe side (tests/stats/test_rank_sum.py).
@@ -140,7 +140,8 @@ def _difference(low: FloatArray, high: FloatArray, rank: int) -> float:
 
     def between(bottom: float, top: float) -> FloatArray:
         start, stop = _partner_counts(low, high, bottom), _partner_counts(low, high, top)
-        return np.concatenate([high[start[i] : stop[i]] - low[i] for i in np.flatnonzero(stop > start)])
+        which, partners = ranges(start, stop)
+        return high[partners] - low[which]
 
     def count(t: float) -> int:
         return int(_partner_counts(low, high, t).sum())

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steelyard.stats.arrays import FloatArray
+from steelyard.stats.arrays import FloatArray, IntArray
 
 
 def value_of_rank(
@@ -34,3 +34,11 @@ def value_of_rank(
         else:
             low, below = middle, at_most
     return float(np.sort(between(low, high))[rank - below - 1])
+
+
+def ranges(start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+    """The numbers from each start, shape (n,), to before its stop, one range after the other, and whose each is."""
+    lengths = np.maximum(stop - start, 0)
+    which = np.repeat(np.arange(len(start)), lengths)
+    ends = np.cumsum(lengths)
+    return which, np.arange(len(which)) + np.repeat(start - ends + lengths, lengths)

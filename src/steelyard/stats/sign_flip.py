@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import log, pi, sqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from steelyard.stats.arrays import BoolArray, FloatArray, IntArray
 from steelyard.stats.quantiles import normal_quantile
@@ -82,11 +83,12 @@ def tails(totals: IntArray, scores: IntArray) -> FloatArray:
 def _tails(totals: IntArray, scores: IntArray, period: int) -> FloatArray:
     rows = np.arange(len(scores))[:, None] * (UNITS + 1)
     counts = np.bincount((scores + rows).ravel(), minlength=rows.size * (UNITS + 1)).reshape(-1, UNITS + 1)
-    logs, negative = _cosines(period)
-    characteristic = np.exp(counts @ logs) * (1 - 2 * ((counts % 2) @ negative % 2))
-    odd = totals % 2  # all sums of a row are even, or all are odd: place j is that of the sum 2j or 2j + 1
-    shift = np.exp(1j * odd[:, None] * _angles(period))
-    mass = np.fft.irfft(characteristic * shift, n=period, axis=1)
+    logs, negative, shift = _cosines(period)
+    signs = 1 - 2 * ((counts % 2).astype(np.float32) @ negative % 2)
+    characteristic = (np.exp(counts @ logs) * signs).astype(np.complex128)
+    odd = totals % 2 == 1  # all sums of a row are even, or all are odd: place j is that of the sum 2j or 2j + 1
+    characteristic[odd] *= shift
+    mass = np.fft.irfft(characteristic, n=period, axis=1)
     places = np.arange(period // 2)
     return np.asarray((mass[:, : period // 2] * (places >= (totals // 2)[:, None])).sum(axis=1))
 
@@ -104,7 +106,9 @@ def _angles(period: int) -> FloatArray:
 
 
 @lru_cache(maxsize=4)
-def _cosines(period: int) -> tuple[FloatArray, FloatArray]:
-    """The logarithm of |cos(q theta)|, and where it is negative, for each score q and each frequency."""
-    cosines = np.cos(np.arange(UNITS + 1)[:, None] * _angles(period))
-    return np.asarray(np.log(np.maximum(np.abs(cosines), 1e-300))), np.asarray((cosines < 0).astype(np.float64))
+def _cosines(period: int) -> tuple[FloatArray, npt.NDArray[np.float32], npt.NDArray[np.complex128]]:
+    """The logarithm of |cos(q theta)|, and where it is negative, for each score q and frequency, and e^(i theta)."""
+    angles = _angles(period)
+    cosines = np.cos(np.arange(UNITS + 1)[:, None] * angles)
+    logs = np.asarray(np.log(np.maximum(np.abs(cosines), 1e-300)))
+    return logs, (cosines < 0).astype(np.float32), np.exp(1j * angles)

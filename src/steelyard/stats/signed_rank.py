@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from steelyard.stats.arrays import FloatArray, PlaceArray
 from steelyard.stats.quantiles import NORMAL, normal_quantile
-from steelyard.stats.selection import value_of_rank
+from steelyard.stats.selection import ranges, value_of_rank
 
 # Up to here the null distribution is exact. Above, the normal approximation with continuity correction differs from it
 # by a few percent of the tail, on the safe side (tests/stats/test_signed_rank.py).
@@ -157,7 +157,8 @@ def _select_walsh(ordered: FloatArray, rank: int) -> float:
 
     def between(low: float, high: float) -> FloatArray:
         start, stop = np.maximum(_last_partner(ordered, low), np.arange(n)), _last_partner(ordered, high)
-        return np.concatenate([(ordered[i] + ordered[start[i] : stop[i]]) / 2 for i in np.flatnonzero(stop > start)])
+        which, partners = ranges(start, stop)
+        return np.asarray((ordered[which] + ordered[partners]) / 2)
 
     bracket = (float(ordered[0]) - 1.0, float(ordered[-1]))
     return value_of_rank(rank, bracket, comb(n + 1, 2), 4 * n, lambda t: _count_walsh(ordered, t), between)

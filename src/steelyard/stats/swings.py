@@ -40,12 +40,10 @@ def swing(series: Sequence[FloatArray], generator: np.random.Generator) -> Swing
     sizes = np.concatenate(series)
     if len(sizes) < _FEWEST or not counts.all() or not sizes.any():
         return Swing()
-
-    def of_quarters(sizes: FloatArray) -> FloatArray:
-        return np.asarray(np.bincount(quarters, sizes, minlength=_QUARTERS) / counts / sizes.mean())
-
-    observed = of_quarters(sizes)
-    shuffled = (np.concatenate([generator.permutation(one) for one in series]) for _ in range(_SHUFFLES))
-    if np.ptp(np.log1p(observed)) <= max(np.ptp(np.log1p(of_quarters(one))) for one in shuffled):
+    shuffled = [np.concatenate([generator.permutation(one) for one in series]) for _ in range(_SHUFFLES)]
+    is_in_quarter = quarters[:, None] == np.arange(_QUARTERS)
+    noise = np.stack([sizes, *shuffled]) @ is_in_quarter.astype(np.float64) / counts / sizes.mean()
+    ranges = np.ptp(np.log1p(noise), axis=1)
+    if ranges[0] <= ranges[1:].max():
         return Swing()
-    return Swing(float(observed.min()), float(observed.max()))
+    return Swing(float(noise[0].min()), float(noise[0].max()))

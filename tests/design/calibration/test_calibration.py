@@ -84,19 +84,19 @@ def test_times_are_kept_that_were_taken_before_an_interruption(tmp_path: Path, a
     assert load_calibration(MACHINE.key, {"XDG_STATE_HOME": str(tmp_path)}) is None
 
 
-@pytest.mark.parametrize("counts", [1, 2, 7, COUNTED, COUNTED + 5, 2 * COUNTED])
-def test_points_are_kept_as_far_as_they_were_counted(tmp_path: Path, counts: int) -> None:
+def test_points_are_kept_as_far_as_they_were_counted(tmp_path: Path) -> None:
     whole = calibrated(shared_machine(), tmp_path / "whole", "host")
-    record = interrupted(shared_machine(interrupted_after=TIMED + counts), tmp_path)
-    points = [len(each.points) for each in record.counted]
-    # Two launches make a point: the last point may lack its second one.
-    assert points == [many for many in (min(counts, COUNTED) // 2, (counts - COUNTED) // 2) if many > 0]
-    assert record.measurements() == TIMED + 2 * sum(points)
-    assert [each.caches.ll[0] for each in record.counted] == [8 << 20, 4 << 20][: len(points)]
-    assert all(point in whole.points for each in record.counted[:1] for point in each.points)
-    assert len(record.times) == POINTS - (points[0] if points else 0)
-    told = {(each.pattern, each.elements) for each in record.times}
-    assert not told & {(point.pattern, point.elements) for each in record.counted for point in each.points}
+    for counts in (1, 2, 7, COUNTED, COUNTED + 5, 2 * COUNTED):
+        record = interrupted(shared_machine(interrupted_after=TIMED + counts), tmp_path / str(counts))
+        points = [len(each.points) for each in record.counted]
+        # Two launches make a point: the last point may lack its second one.
+        assert points == [many for many in (min(counts, COUNTED) // 2, (counts - COUNTED) // 2) if many > 0]
+        assert record.measurements() == TIMED + 2 * sum(points)
+        assert [each.caches.ll[0] for each in record.counted] == [8 << 20, 4 << 20][: len(points)]
+        assert all(point in whole.points for each in record.counted[:1] for point in each.points)
+        assert len(record.times) == POINTS - (points[0] if points else 0)
+        told = {(each.pattern, each.elements) for each in record.times}
+        assert not told & {(point.pattern, point.elements) for each in record.counted for point in each.points}
 
 
 def test_who_insists_keeps_it_too(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_what_fails_in_tandem_is_weighed_one_after_the_other(turning: Machine) -
 
 
 def chosen(
-    way: Literal["tandem", "auto"], seed: int, swapped: list[bool], *, short_turns: bool
+    way: Literal["tandem", "auto"], seed: int, swapped: list[bool], *, short_turns: bool, read_again: bool
 ) -> list[tuple[bool, str, list[int]]]:
     """Return what is chosen pair by pair on a noisy machine where each launch of a `swapped` pair is the other side's.
 
@@ -270,10 +270,11 @@ def chosen(
         pairs.append((rows[0], rows[1]))
         pairing.note(pairs[-1])
         answers.append(pairing.choose())
-    again = Pairing(settings, offers)
-    again.note(*pairs)  # as when a record is carried on
-    now = again.choose()
-    assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)
+    if read_again:
+        again = Pairing(settings, offers)
+        again.note(*pairs)  # as when a record is carried on
+        now = again.choose()
+        assert (now.tandem, now.role) == (answers[-1].tandem, answers[-1].role)
     return [(answer.tandem, answer.role, answer.set_aside) for answer in answers]
 
 
@@ -286,7 +287,7 @@ def test_no_choice_knows_which_side_a_launch_was_of(
     outcomes = set()
     for seed in range(40):
         coins = np.random.default_rng(seed + 1000).random(pairs) < 0.5
-        answers = chosen(way, seed, [bool(coin) for coin in coins], short_turns=short_turns)
-        assert answers == chosen(way, seed, [False] * pairs, short_turns=short_turns)
+        answers = chosen(way, seed, [bool(coin) for coin in coins], short_turns=short_turns, read_again=True)
+        assert answers == chosen(way, seed, [False] * pairs, short_turns=short_turns, read_again=False)
         outcomes.add(answers[-1][0])
     assert outcomes == {False, True}

@@ -68,7 +68,8 @@ class CheckedBenchmark:
 
     def target(self, draw: Draw, amount: Amount, before: Before = (), *, fixed: bool = False) -> Target:
         """Return the launch of this amount, under a draw."""
-        spec = replace(self.make(draw), fixed_layout=fixed)
+        spec = self.make(draw)
+        spec = replace(spec, fixed_layout=True) if fixed else spec
         if self.harness is None:
             return Target(self.name, spec, ignore_failure=self.ignore_failure, remedy=self.remedy or FIX_REMEDY)
         # The same inputs in every launch, however they are drawn: they must not be what differs.
