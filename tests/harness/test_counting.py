@@ -13,7 +13,7 @@ from steelyard.harness.counting import counter
 from steelyard.measure.native import PRELOAD
 from tests.c_programs import need_valgrind
 from tests.harness.conftest import Write
-from tests.harness.driving import HARNESS, call, run_arguments
+from tests.harness.driving import HARNESS, call, listed, run_arguments
 
 
 def test_nobody_counts_without_a_preload(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_only_the_body_is_counted_and_always_alike(write: Write, tmp_path: Path)
         assert total is not None
         return int(total[1])
 
-    count(1)  # has Python write its compiled files
+    listed(path)  # has Python write its compiled files
     one, again, more = count(200), count(200), count(400)
     assert one == again
     each = (more - one) / 200

@@ -12,7 +12,7 @@ from textwrap import dedent
 import pytest
 
 import steelyard
-from tests.harness.driving import LIST, Called, call, each_arguments, parts_of, run_arguments
+from tests.harness.driving import LIST, VERSION, Called, call, each_arguments, parts_of, run_arguments
 
 PLAIN = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 # Without the other plugins that are installed here, which take half of the time of a start.
@@ -62,6 +62,19 @@ SUITE = """
     @pytest.mark.skipif(True, reason="so")
     def test_skipped_here(weigh): ...
 """
+NAMES = [
+    f"test_suite.py::{name}"
+    for name in (
+        "test_sort",
+        "test_params[1-a b]",
+        'test_params[2-it\'s "\\xfc"]',
+        "test_params[3-kind2]",
+        "TestClass::test_method",
+        "test_fixture",
+        "test_awaited",
+        "test_random",
+    )
+]
 
 TROUBLE = """
     import pytest
@@ -127,15 +140,11 @@ def ran(folder: Path, name: str, loops: int = 3, samples: int = 2, seed: int = 1
     return call(PYTEST, run_arguments(name, loops, samples, seed), cwd=folder)
 
 
-def test_by_itself_pytest_runs_each_test_once(folder: Path) -> None:
+def test_by_itself_pytest_runs_each_test_once_and_loads_the_plugin_and_nothing_else(folder: Path) -> None:
+    write(folder, "test_first.py", "import sys\ndef test(weigh): weigh(len, ''); print('LOADED', *sys.modules)")
     found = subprocess.run([*PYTEST, "-q", "-s"], cwd=folder, capture_output=True, text=True, check=False)
-    assert "9 passed, 2 skipped" in found.stdout
+    assert "10 passed, 2 skipped" in found.stdout
     assert found.stdout.count("body 5") == 1
-
-
-def test_by_itself_it_loads_the_plugin_and_nothing_else(folder: Path) -> None:
-    write(folder, "test_suite.py", "import sys\ndef test(weigh): weigh(len, ''); print('LOADED', *sys.modules)")
-    found = subprocess.run([*PYTEST, "-q", "-s"], cwd=folder, capture_output=True, text=True, check=True)
     line = next(line for line in found.stdout.splitlines() if "LOADED" in line)
     assert {name for name in line.split() if name.startswith("steelyard")} == {
         "steelyard",
@@ -148,30 +157,26 @@ def test_by_itself_it_loads_the_plugin_and_nothing_else(folder: Path) -> None:
 
 def test_pytest_finds_the_plugin_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
-    assert len(call(PLAIN, LIST, cwd=folder).names) == 8
+    assert call(PLAIN, LIST, cwd=folder).names == NAMES
 
 
 @pytest.mark.parametrize("word", ["-v", "--help"])
-def test_where_nothing_uses_it_nothing_shows_it(folder: Path, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
-    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+def test_where_nothing_uses_it_nothing_shows_it(folder: Path, word: str) -> None:
     write(folder, "test_other.py", "def test_other(): assert True")
 
     def said(*words: str) -> list[str]:
-        # The help of pytest-benchmark contains the current second.
-        command = [*PLAIN, "-p", "no:benchmark", *words, word, "test_other.py"]
+        command = [*PLAIN, *words, word, "test_other.py"]
         found = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
         # The number of digits of a time also changes the line around it.
         lines = re.sub(r"=* (.*) in [\d.]+s.* =*", r"\1 in a time", found.stdout + found.stderr).splitlines()
         return [line for line in lines if not line.startswith("plugins: ")]  # pytest's list of what is installed
 
-    assert said() == said("-p", "no:steelyard")
+    assert said("-p", "steelyard") == said()
 
 
 def test_the_list(folder: Path) -> None:
     called = call(PYTEST, [*LIST, "--steelyard-of-a-later-version=1"], cwd=folder)
-    names = ["test_sort", "test_params[1-a b]", 'test_params[2-it\'s "\\xfc"]', "test_params[3-kind2]"]
-    names += ["TestClass::test_method", "test_fixture", "test_awaited", "test_random"]
-    assert called.names == [f"test_suite.py::{name}" for name in names]
+    assert called.names == NAMES
     assert called.lines[0]["harness"] == f"steelyard.harness {steelyard.__version__} in pytest {pytest.__version__}"
     assert called.body[0] == {"benchmark": "test_suite.py::test_sort", "source": "test_suite.py:5"}
     assert called.body[2]["params"] == {"n": "2", "kind": 'it\'s "ü"'}
@@ -188,41 +193,31 @@ def test_what_is_skipped_whatever_happens_is_not_listed(folder: Path) -> None:
 
 
 def test_the_list_is_the_same_where_tests_are_shuffled(folder: Path) -> None:
-    names = call(PYTEST, LIST, cwd=folder).names
     write(folder, "conftest.py", "def pytest_collection_modifyitems(items): items.reverse()")
-    assert call(PYTEST, LIST, cwd=folder).names == names
+    assert call(PYTEST, LIST, cwd=folder).names == NAMES
 
 
-def test_every_test_of_the_list_runs(folder: Path) -> None:
-    for name in call(PYTEST, LIST, cwd=folder).names:
-        called = ran(folder, name, 9, 3)
-        assert called.status == 0, called.stdout
-        assert [line["loops"] for line in called.body] == [9, 9, 9]
-        assert all(line["ns"] > 0 and line["delay_ns"] >= 0 for line in called.body)
-
-
-def test_it_runs_so_often_and_once_more_for_the_result(folder: Path) -> None:
+def test_it_runs_so_often_and_once_more_for_the_result_and_loads_no_other_file(folder: Path) -> None:
+    write(folder, "test_other.py", "raise SystemExit")
     called = call([*PYTEST, "-s"], run_arguments("test_suite.py::test_fixture", 2, 2), cwd=folder)
+    assert (called.status, [line["loops"] for line in called.body]) == (0, [2, 2])
+    assert all(line["ns"] > 0 and line["delay_ns"] >= 0 for line in called.body)
     assert called.stdout.count("body 5") == 2 * 2 + 1
     assert called.stdout.index("set up") < called.stdout.index("body") < called.stdout.index("torn down")
 
 
 def test_random_numbers_depend_on_the_seed(folder: Path) -> None:
-    def printed(seed: int) -> set[str]:
-        arguments = run_arguments("test_suite.py::test_random", 1, 1, seed)
-        return {line for line in call([*PYTEST, "-s"], arguments, cwd=folder).stdout.splitlines() if line.isdigit()}
-
-    assert printed(5) == printed(5) != printed(6)
+    name = "test_suite.py::test_random"
+    arguments = [VERSION, *(f"--steelyard-each=1:1:{seed}::{name}" for seed in (5, 5, 6))]
+    printed = [line for line in call([*PYTEST, "-s"], arguments, cwd=folder).stdout.splitlines() if line.isdigit()]
+    # Of its two lines, for the sample and for the result, the first stands behind what pytest prints.
+    assert len(printed) == 3
+    assert printed[0] == printed[1] != printed[2]
 
 
 def test_the_user_s_own_arguments_choose(folder: Path) -> None:
     assert call([*PYTEST, "-k", "sort"], LIST, cwd=folder).names == ["test_suite.py::test_sort"]
     assert call([*PYTEST, "-m", "slow"], run_arguments("test_suite.py::test_sort"), cwd=folder).status != 0
-
-
-def test_other_files_are_not_loaded(folder: Path) -> None:
-    write(folder, "test_other.py", "raise SystemExit")
-    assert ran(folder, "test_suite.py::test_sort").status == 0
 
 
 def test_a_folder_s_tests_have_its_name(folder: Path) -> None:
@@ -238,14 +233,9 @@ def test_a_folder_s_tests_have_its_name(folder: Path) -> None:
     ("name", "said"),
     [
         ("test_assertion", "test_trouble.py:5: AssertionError: assert 3 == 4\n +  where 3 = weigh(len, 'abc')"),
-        ("test_raises", "test_trouble.py:8: ValueError: invalid literal"),
         ("test_skips", "the test was skipped: because"),
-        ("test_expected", "the test fails, as it was expected to"),
         ("test_unexpected", "the test failed: see what pytest printed"),
         ("test_idle", "the test never called weigh()"),
-        ("test_returns_a_coroutine", "TypeError: what weigh() calls returns a coroutine"),
-        ("test_twice", "RuntimeError: weigh() is called twice"),
-        ("test_teardown", "OSError: no"),
         ("test_exits", "interrupted: _pytest.outcomes.Exit: enough"),
         ("test_nothing", "no test that uses weigh() is called 'test_trouble.py::test_nothing'"),
     ],
@@ -255,27 +245,30 @@ def test_trouble(folder: Path, name: str, said: str) -> None:
     answer = ran(folder, f"test_trouble.py::{name}")
     assert said in answer.error
     is_skipped = [line.get("skipped") for line in answer.body if "error" in line] == [True]
-    assert is_skipped == (name in ("test_skips", "test_expected"))
+    assert is_skipped == (name == "test_skips")
 
 
 def test_several_run_in_processes_of_their_own(folder: Path) -> None:
     text = "import gc\ndef test_shared(weigh):\n    assert gc.get_freeze_count()\n    weigh(int)\n"
     write(folder, "test_shared.py", text)
-    names = call(PYTEST, LIST, cwd=folder).names
+    names = [*NAMES, "test_shared.py::test_shared"]
     parts = parts_of(call(PYTEST, each_arguments(*names), cwd=folder))
-    assert len(parts) == len(names) > 4
     assert [[line["loops"] for line in part.body] for part in parts] == [[3, 3]] * len(names)
     assert {part.status for part in parts} == {0}
+    assert all(line["ns"] > 0 and line["delay_ns"] >= 0 for part in parts for line in part.body)
 
 
 def test_what_is_wrong_with_one_of_several_is_told_of_it(folder: Path) -> None:
     write(folder, "test_trouble.py", TROUBLE)
     told = {
         "test_assertion": "test_trouble.py:5: AssertionError: assert 3 == 4",
+        "test_raises": "test_trouble.py:8: ValueError: invalid literal",
         "test_skips": "the test was skipped: because",
         "test_expected": "the test fails, as it was expected to",
         "test_unexpected": "the test failed: see what pytest printed",
         "test_idle": "the test never called weigh()",
+        "test_returns_a_coroutine": "TypeError: what weigh() calls returns a coroutine",
+        "test_twice": "RuntimeError: weigh() is called twice",
         "test_teardown": "OSError: no",
         "test_exits": "Exit: enough",
     }
@@ -283,6 +276,8 @@ def test_what_is_wrong_with_one_of_several_is_told_of_it(folder: Path) -> None:
     *bad, good = parts_of(call(PYTEST, each_arguments(*names), cwd=folder))
     for part, said in zip(bad, told.values(), strict=True):
         assert (part.status, said in part.error) == (1, True), part.error
+    is_skipped = [[line.get("skipped") for line in part.body if "error" in line] == [True] for part in bad]
+    assert is_skipped == [name in ("test_skips", "test_expected") for name in told]
     assert good.status == 0
 
 
@@ -308,8 +303,7 @@ def test_one_of_several_that_is_not_there_is_no_run(folder: Path) -> None:
 
 def test_a_file_that_cannot_be_loaded(folder: Path) -> None:
     write(folder, "test_bad.py", "x = (")
-    for called in (call(PYTEST, LIST, cwd=folder), ran(folder, "test_bad.py::test")):
-        assert called.error == "test_bad.py:1: SyntaxError: '(' was never closed"
+    assert ran(folder, "test_bad.py::test").error == "test_bad.py:1: SyntaxError: '(' was never closed"
     write(folder, "test_bad.py", "import nothing_of_this_name")
     assert "No module named 'nothing_of_this_name'" in call(PYTEST, LIST, cwd=folder).error
 
@@ -329,15 +323,8 @@ def test_no_benchmarks_are_an_empty_list(folder: Path) -> None:
     assert call(PYTEST, LIST, cwd=folder).names == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (run_arguments("test_suite.py::test_sort", loops=0), "--steelyard-loops=0"),
-        (["--steelyard-protocol=2", "--steelyard-list"], "this harness speaks version 1"),
-    ],
-)
-def test_bad_arguments(folder: Path, arguments: list[str], said: str) -> None:
-    assert said in call(PYTEST, arguments, cwd=folder).error
+def test_bad_arguments(folder: Path) -> None:
+    assert "--steelyard-loops=0" in call(PYTEST, run_arguments(NAMES[0], loops=0), cwd=folder).error
 
 
 def test_nowhere_to_respond(folder: Path) -> None:

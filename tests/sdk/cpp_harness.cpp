@@ -71,13 +71,13 @@ STEELYARD_BENCH(seed) {
 }
 
 STEELYARD_BENCH(sleeps_outside) {
-    sleep_ms(300);
-    state.run([] { sleep_ms(300); }, [] {});
-    sleep_ms(300);
+    sleep_ms(100);
+    state.run([] { sleep_ms(100); }, [] {});
+    sleep_ms(100);
 }
 
 STEELYARD_BENCH(sleeps_before_each) {
-    state.run_each([] { return sleep_ms(300), 0; }, [](int) {});
+    state.run_each([] { return sleep_ms(100), 0; }, [](int) {});
 }
 
 STEELYARD_BENCH(prepared) {

@@ -16,7 +16,7 @@ import pytest
 from steelyard.model.rows import IN_TANDEM
 from tests.in_process import InProcess
 from tests.sdk.driving import FD, Response, drive
-from tests.sdk.test_rust import SDK, cargo
+from tests.sdk.test_rust import suite_of_cases
 
 PYTHON = [sys.executable, "-m", "steelyard.harness", "--timeit", "pass"]
 ORDERS = "01101"
@@ -34,8 +34,7 @@ def command(request: pytest.FixtureRequest) -> list[str]:
         case "Rust":
             if shutil.which("cargo") is None:
                 pytest.skip("there is no cargo (https://rustup.rs)")
-            (built,) = cargo(SDK, "build", "--release", "--example", "cases")
-            return [built["executable"], "--steelyard-run=sum_of_ten"]
+            return [suite_of_cases(), "--steelyard-run=sum_of_ten"]
         case _:
             return [*PYTHON, "--steelyard-run=timeit"]
 

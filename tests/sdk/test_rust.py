@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +72,19 @@ def cargo(folder: Path, *arguments: str) -> list[dict[str, Any]]:
     return [message for message in map(json.loads, built.stdout.splitlines()) if message.get("executable")]
 
 
-@pytest.fixture(scope="module")
-def cases() -> str:
-    """The suite of cases, optimised like benchmarks."""
+@cache
+def suite_of_cases() -> str:
+    """Return the suite of cases, optimised like benchmarks."""
     (built,) = cargo(SDK, "build", "--release", "--example", "cases")
     return str(built["executable"])
 
 
+@pytest.fixture(scope="module")
+def cases() -> str:
+    return suite_of_cases()
+
+
+@cache
 def suite(*features: str) -> str:
     built = cargo(EXAMPLE, "bench", "--no-run", "--bench", "suite", *features)
     (program,) = [message["executable"] for message in built if message["target"]["name"] == "suite"]
@@ -270,8 +277,8 @@ def test_the_body_is_neither_removed_nor_done_once(cases: str, name: str) -> Non
 
 
 def test_set_up_and_tear_down_are_not_in_the_time(cases: str) -> None:
-    # Set-up and tear-down sleep 0.3 s before the first sample, before each and after the last.
-    assert sum(sample["ns"] for sample in run(cases, "slow set-up", samples=2).inner) < 0.2e9
+    # Set-up and tear-down sleep 0.1 s before the first sample, before each and after the last.
+    assert min(sample["ns"] for sample in run(cases, "slow set-up", samples=3).inner) < 0.1e9
 
 
 # Counting
@@ -289,23 +296,18 @@ def counted(program: str, folder: Path, name: str, loops: int, environment: Mapp
 
 
 @needs_valgrind
-@pytest.mark.parametrize("name", ["sum/n=100", "polynomial", ODD_NAME])
-def test_an_iteration_is_a_constant_number_of_instructions(cases: str, tmp_path: Path, name: str) -> None:
-    def an_iteration(loops: int, environment: Mapping[str, str]) -> int:
-        once = counted(cases, tmp_path, name, loops, environment)
-        more = counted(cases, tmp_path, name, 2 * loops, environment) - once
-        assert more % loops == 0
-        return more // loops
-
+@pytest.mark.parametrize(
+    ("name", "least"),
+    # A polynomial multiplies and adds 20 times, and none of that may be done once for all iterations.
+    [(ODD_NAME, 1), ("polynomial", 41), ("polynomial of its own", 41), ("polynomial of input", 41)],
+)
+def test_an_iteration_is_a_constant_number_of_instructions(cases: str, tmp_path: Path, name: str, least: int) -> None:
     other = {**PLAIN, "LONG": "x" * 5000, "LANG": "C"}
-    assert 0 < an_iteration(100, PLAIN) == an_iteration(100, other) == an_iteration(333, other)
-
-
-@needs_valgrind
-@pytest.mark.parametrize("name", ["polynomial", "polynomial of its own", "polynomial of input"])
-def test_the_whole_body_is_in_each_iteration(cases: str, tmp_path: Path, name: str) -> None:
-    """The body multiplies and adds 20 times, and none of that is done once for all iterations."""
-    assert counted(cases, tmp_path, name, 200) - counted(cases, tmp_path, name, 100) > 100 * 40
+    one, two = (counted(cases, tmp_path, name, loops) for loops in (100, 200))
+    each, rest = divmod(two - one, 100)
+    assert rest == 0
+    assert each >= least
+    assert counted(cases, tmp_path, name, 533, other) - two == 333 * each
 
 
 @needs_valgrind
@@ -369,9 +371,12 @@ def test_the_example_has_many_benchmarks_and_each_runs() -> None:
 def test_the_planted_change_is_in_one_benchmark(tmp_path: Path) -> None:
     plain, planted = suite(), suite("--features=planted")
 
-    def an_iteration(program: str, name: str) -> int:
-        return counted(program, tmp_path, name, 2) - counted(program, tmp_path, name, 1)
+    def counts(name: str, loops: int) -> tuple[int, int]:
+        of_plain, of_planted = (counted(program, tmp_path, name, loops) for program in (plain, planted))
+        return of_plain, of_planted
 
-    assert an_iteration(planted, "hash/fnv1a") == pytest.approx(1.02 * an_iteration(plain, "hash/fnv1a"), rel=1e-4)
-    for name in ("hash/adler32", "parse/csv", "sort/stable/n=100", "hash_map/insert/n=100"):
-        assert an_iteration(planted, name) == an_iteration(plain, name)
+    (once, planted_once), (twice, planted_twice) = (counts("hash/fnv1a", loops) for loops in (1, 2))
+    assert planted_twice - planted_once == pytest.approx(1.02 * (twice - once), rel=1e-4)
+    for name in ("hash/adler32", "parse/csv", "hash_map/insert/n=100"):
+        one, other = counts(name, 2)
+        assert one == other
