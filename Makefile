@@ -35,7 +35,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 
 types: $(INSTALLED)
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 
 floors: $(INSTALLED)
 	$(BIN)/lint-imports
