@@ -81,7 +81,7 @@ def test_too_many_combinations(asked: InProcess) -> None:
 
 def test_every_combination_with_every_candidate(here: InProcess) -> None:
     words = ["-L", "what", "a b,$(exit 1),c\\,d", "-P", "n", "1", "0", "-0.5"]
-    record = weighed(here, *[f"echo {number} {{what}} {{n}}" for number in range(3)], *words, *SHORT)
+    record = weighed(here, *[f"echo {number} {{what}} {{n}}" for number in range(3)], *words, "--pairs", "14")
     assert len(record.benchmarks) == 2 * 3 * 3
     assert {benchmark.params["what"] for benchmark in record.benchmarks} == {"a b", "$(exit 1)", "c,d"}
     assert [benchmark.params["n"] for benchmark in record.benchmarks[:6:2]] == ["1.0", "0.5", "0.0"]
