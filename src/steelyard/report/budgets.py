@@ -61,7 +61,7 @@ def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, is_o
 
 
 def _shown_name(text: str) -> str:
-    return printable.shorten(printable.plain(text), _NAME_COLUMNS)
+    return printable.shown(text, _NAME_COLUMNS)
 
 
 def budget_of_all(

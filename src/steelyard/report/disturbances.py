@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from steelyard.report import figures
-from steelyard.report.printable import plain, shorten
+from steelyard.report.printable import shown
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Summary, Verdict
@@ -120,7 +120,7 @@ def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_w
         return None
     sentences = [
         _SENTENCES[disturber.kind].format(
-            name=shorten(plain(disturber.name), _LONGEST_NAME_COLUMNS),
+            name=shown(disturber.name, _LONGEST_NAME_COLUMNS),
             launches=_affected_launches(disturber, launches, is_first=position == 0),
             longer=figures.percent(disturber.share),
         )

@@ -32,7 +32,7 @@ def headline(report: GateReport) -> str:
     if report.slower:
         are_above = "is above its limit" if len(report.slower) == 1 else "are above their limits"
         worst = report.slower[0]
-        name = printable.shorten(printable.plain(worst.verdict.benchmark), _LONGEST_NAME)
+        name = printable.shown(worst.verdict.benchmark, _LONGEST_NAME)
         worst_hint = "; the worst" if len(report.slower) > 1 else ""
         accepted_hint = f"; {accepted_count(report)}" if report.accepted else ""
         return (

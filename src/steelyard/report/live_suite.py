@@ -87,7 +87,7 @@ def _member_line(member: Member, name: str, width: int, widest: int, *, is_now: 
 
 def _next_line(name: str, width: int, encoding: str) -> str:
     room = max(1, width - _WORD_COLUMNS)
-    return f"{'next'.ljust(_WORD_COLUMNS)}{printable.shorten(printable.plain(name, encoding), room)}"
+    return f"{'next'.ljust(_WORD_COLUMNS)}{printable.shown(name, room, encoding)}"
 
 
 def bar(share: float, columns: int) -> str:

@@ -57,5 +57,5 @@ def items(texts: Iterable[str]) -> list[str]:
 
 def code(text: str) -> str:
     """Show a name or a command as code, where forges look for no mentions; if it is cut, both ends remain."""
-    shown = printable.shorten(printable.plain(text), _LONGEST_NAME)
+    shown = printable.shown(text, _LONGEST_NAME)
     return f"<code>{_LINK_BREAKER.join(map(_entities, _LINK_POSITION.split(shown)))}</code>"

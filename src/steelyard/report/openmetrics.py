@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 
 from steelyard.model.gate import GateReport, Judged
-from steelyard.report.printable import plain, shorten
+from steelyard.report.printable import shown
 
 _LONGEST_LABEL = 200
 _FAMILIES: tuple[tuple[str, str, Callable[[Judged], float | None]], ...] = (
@@ -66,4 +66,4 @@ def _labels(one: Judged, *, several: bool) -> str:
 
 def _escaped(value: str) -> str:
     # Cut in the middle, since both ends tell names apart.
-    return shorten(plain(value), _LONGEST_LABEL).replace("\\", "\\\\").replace('"', '\\"')
+    return shown(value, _LONGEST_LABEL).replace("\\", "\\\\").replace('"', '\\"')

@@ -82,6 +82,11 @@ def shorten(text: str, width: int) -> str:
     return "".join([*head, ELLIPSIS, *tail])
 
 
+def shown(text: str, width: int, encoding: str = "utf-8") -> str:
+    """Return any text, made printable, in at most `width` columns."""
+    return shorten(plain(text, encoding), width)
+
+
 def first_that_fits(choices: Iterable[Iterable[str]], width: int) -> str:
     """Return the parts of the first choice that take at most `width` columns, two blanks apart; else cut the last."""
     lines = ["  ".join(filter(None, parts)) for parts in choices]

@@ -42,7 +42,7 @@ class Sheet:
 
     def name(self, text: str, width: int) -> str:
         """Return a name of any length as it is shown here, in at most `width` columns."""
-        return printable.shorten(printable.plain(text, self.encoding), width)
+        return printable.shown(text, width, self.encoding)
 
     def names(self, texts: Sequence[str], width: int) -> list[str]:
         """Return several names, shortened so that they can still be told apart."""

@@ -169,7 +169,7 @@ def _series(series: Series, panel: Panel) -> dict[str, Any]:
 
 
 def _label(text: str) -> str:
-    return printable.shorten(printable.plain(text), _LONGEST_LABEL)
+    return printable.shown(text, _LONGEST_LABEL)
 
 
 def embedded(figures: Iterable[Figure], tables: list[dict[str, Any]]) -> str:

@@ -37,12 +37,12 @@ def name(content: str, times: int = 1) -> Markup:
     """Return a name of any length as HTML; if it is too long, its middle is left out."""
     if len(content) <= LONGEST_NAME and content.isascii() and content.isprintable():
         return text(content)
-    return text(printable.shorten(printable.plain(content), times * LONGEST_NAME))
+    return text(printable.shown(content, times * LONGEST_NAME))
 
 
 def plain_name(content: str) -> str:
     """Do as `name`, but leave the escaping to later."""
-    return printable.shorten(printable.plain(content), LONGEST_NAME)
+    return printable.shown(content, LONGEST_NAME)
 
 
 def breakable(content: str) -> Markup:
@@ -65,7 +65,7 @@ def sentence_markup(content: Content) -> Markup:
 
 def long_sentence_markup(content: str) -> Markup:
     """Do as `sentence_markup` for a sentence of any length; if it is too long, its middle is left out."""
-    return sentence_markup(printable.shorten(printable.plain(content), LONGER * LONGEST_NAME))
+    return sentence_markup(printable.shown(content, LONGER * LONGEST_NAME))
 
 
 def unbroken(content: str) -> Markup:

@@ -13,7 +13,7 @@ from steelyard.report.page.assets import Assets, assets
 from steelyard.report.page.data import Figure, embedded
 from steelyard.report.page.elements import Content, Markup, element, joined
 from steelyard.report.page.parts import Cell, Column, Detail, Part, Row
-from steelyard.report.printable import plain, shorten
+from steelyard.report.printable import shown
 
 _MOST_NAMES = 12
 _NO_SCRIPT = "Charts, sorting and filters need scripts, which this browser does not run; everything is told in words."
@@ -40,7 +40,7 @@ def document(parts: Sequence[Part], made: str) -> str:
 def _head(parts: Sequence[Part], shipped: Assets) -> Markup:
     first = parts[0]
     title_text = f"{first.headline}: {first.title}" if len(parts) == 1 else figures.count(len(parts), "record")
-    title = shorten(plain(title_text), 100)
+    title = shown(title_text, 100)
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -266,10 +266,7 @@ def _sorting_keys(part: Part, name: str) -> dict[str, Any]:
         "metric": part.metric,
         "tags": [[elements.plain_name(tag) for tag in row.tags[:_MOST_NAMES]] for row in part.rows],
         "params": [
-            {
-                shorten(plain(key), 60): shorten(plain(value), 60)
-                for key, value in list(row.params.items())[:_MOST_NAMES]
-            }
+            {shown(key, 60): shown(value, 60) for key, value in list(row.params.items())[:_MOST_NAMES]}
             for row in part.rows
         ],
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from steelyard.report import figures
 from steelyard.report.page.elements import Markup, element, joined, text
-from steelyard.report.printable import plain, shorten
+from steelyard.report.printable import plain, shown
 
 # Size of a bar's picture, in its own units.
 _WIDTH, _HEIGHT, _EDGE = 200, 20, 8
@@ -125,7 +125,7 @@ def _boxes(share: Share, start: float, whole_size: float, level: int) -> Iterabl
 
 def _caption(share: Share, whole_size: float) -> Markup:
     room = int(120 * share.size / whole_size)
-    return Markup(f'<text x="6" y="19">{text(shorten(plain(share.label), room))}</text>') if room >= 3 else Markup()
+    return Markup(f'<text x="6" y="19">{text(shown(share.label, room))}</text>') if room >= 3 else Markup()
 
 
 def stack(shares: Sequence[Share], label: str) -> Markup:
