@@ -41,10 +41,10 @@ def hidden_variables_finding(
     """Return a finding if a program may not have run as it does in the user's shell, for want of variables there."""
     passed_on = {*settings.environment, *settings.variables}
     hidden = {name: value for name, value in environment.items() if value and name not in passed_on}
-    found = {name: one for one in reversed(subjects) for name in _read_by(one, hidden) if name in hidden}
-    if not found:
+    found = {name: one for one in reversed(subjects) for name in _read_by(one, hidden)}
+    names = [name for name in hidden if name in found]
+    if not names:
         return []
-    names = sorted(found, key=[*hidden].index)
     are, them = ("is", "it") if len(names) == 1 else ("are", "them")
     program = Path(found[names[0]].program).name
     return [

@@ -10,6 +10,7 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError
+from steelyard.model.placeholders import combinations
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
@@ -159,9 +160,7 @@ def benchmarks_of(text: str) -> list[Listed]:
         if prod(map(len, values.values())) > _MOST_PRODUCTS:
             raise LaunchError(f"listed {shown(name)} with more than {_MOST_PRODUCTS:,} products of its parameters")
     products = (
-        (name, dict(zip(values, chosen, strict=True)))
-        for name, values in values_by_benchmark.items()
-        for chosen in itertools.product(*values.values())
+        (name, params) for name, values in values_by_benchmark.items() for params in combinations(values.items())
     )
     return [Listed(_name(name, params), params=params) for name, params in products]
 
