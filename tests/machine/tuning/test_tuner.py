@@ -107,8 +107,7 @@ def kill_ourselves() -> None:
 
 
 @pytest.fixture(params=MACHINES)
-def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(os, "fsync", lambda _: None)  # no process that is killed loses what it wrote
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return made(tmp_path, MACHINES[request.param]).root
 
 
