@@ -277,8 +277,8 @@ def test_the_body_is_neither_removed_nor_done_once(cases: str, name: str) -> Non
 
 
 def test_set_up_and_tear_down_are_not_in_the_time(cases: str) -> None:
-    # Set-up and tear-down sleep 0.1 s before the first sample, before each and after the last.
-    assert min(sample["ns"] for sample in run(cases, "slow set-up", samples=3).inner) < 0.1e9
+    # Set-up and tear-down sleep 0.3 s before the first sample, before each and after the last.
+    assert sum(sample["ns"] for sample in run(cases, "slow set-up", samples=2).inner) < 0.2e9
 
 
 # Counting

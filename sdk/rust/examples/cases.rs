@@ -6,7 +6,7 @@ use std::time::Duration;
 use steelyard_bench::{bench, black_box, Bench, Suite};
 
 /// Far longer than any body here.
-const SET_UP: Duration = Duration::from_millis(100);
+const SET_UP: Duration = Duration::from_millis(300);
 
 fn sum(bench: &mut Bench, n: u64) {
     let numbers: Vec<u64> = (0..n).map(|i| i ^ bench.seed()).collect();

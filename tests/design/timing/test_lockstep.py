@@ -81,8 +81,7 @@ def test_neighbours_decide_what_medians_cannot(suite: Suite, metric: str) -> Non
     assert (in_turn["verdict"], in_turn["derived"]["verdicts"][0]["metric"]) == ("slower", metric)
     assert in_turn["change"] == pytest.approx(0.02, abs=0.004)
     assert ways(in_turn)[ALONE] == 0
-    if metric == "active":
-        assert suite.weighed("--metric", metric)["pairs"] > 5 * in_turn["pairs"]
+    assert suite.weighed("--metric", metric)["pairs"] > 5 * in_turn["pairs"]
 
 
 def test_sides_alternate_and_who_begins_is_drawn(suite: Suite) -> None:
