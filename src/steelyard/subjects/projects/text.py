@@ -41,10 +41,7 @@ margin = "1%"               # the smallest change that matters; less is `same`
 _WORK_COMMENT = "# It should take 10 ms to 10 s: give it an input, or say how often, behind the program."
 # Begins a build of several lines, so that any failure ends it.
 _STOP_AT_FAILURE = "set -e\n"
-_NO_BUILD = """\
-[build]
-# command = "make"
-"""
+_NO_BUILD = '[build]\n# command = "make"'
 _NO_TARGET = """\
 [[target]]
 name = "program"
@@ -72,16 +69,11 @@ def _found(*projects: FoundProject | None) -> list[FoundProject]:
 
 def project_text(projects: Sequence[FoundProject]) -> str:
     """Return the text of a project's file for what was found."""
-    if not any(project.targets for project in projects):
-        build = (
-            "".join(f"{line}\n" for line in _build(projects))
-            if any(project.build for project in projects)
-            else _NO_BUILD
-        )
-        return f"{_HEAD}\n{build}\n{_NO_TARGET}\n{_TAIL}"
     targets = [target for project in projects for target in project.targets]
+    is_known = bool(targets) or any(project.build for project in projects)
+    build = "\n".join(_build(projects)) if is_known else _NO_BUILD
     parts = ["\n".join(_target(target, name)) for target, name in zip(targets, names_of(projects), strict=True)]
-    return "\n\n".join([_HEAD.rstrip(), "\n".join(_build(projects)), *parts, _TAIL])
+    return "\n\n".join([_HEAD.rstrip(), build, *(parts or [_NO_TARGET.rstrip()]), _TAIL])
 
 
 def names_of(projects: Sequence[FoundProject]) -> Iterator[str]:
