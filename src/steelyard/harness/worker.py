@@ -82,7 +82,7 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
     was_enabled = gc.isenabled()
     if counting is None:  # the number of its checks would differ between counts
         let_threads_rest()
-    elsewhere = _Elsewhere()
+    worked_then = _own_and_all_ns()
     gc.collect()
     if not work.collect:
         gc.disable()
@@ -97,7 +97,8 @@ def samples_of(work: Work, loops: int, samples: int, partner: Partner | None = N
             gc.enable()
         if fd is not None:
             os.close(fd)
-    alone = not elsewhere.worked()
+    own, everything = (now - then for now, then in zip(_own_and_all_ns(), worked_then, strict=True))
+    alone = everything - own <= max(_MOST_ELSEWHERE_SHARE * own, _LEAST_ELSEWHERE_NS)
     orders = repeat(None) if partner is None else partner.orders
     return [_sample(loops, *numbers, order, alone=alone) for numbers, order in zip(raw, orders, strict=False)]
 
@@ -145,20 +146,8 @@ def _sample(
     return Sample(loops, ns, cpu_ns, int(waited.split()[1]) - int(waited_then.split()[1]), order)
 
 
-class _Elsewhere:
-    """The processor time of other threads and of children, from here on."""
-
-    def __init__(self) -> None:
-        self._own, self._all = _own_and_all_ns()
-
-    def worked(self) -> bool:
-        """Return whether they worked too, and not only this thread."""
-        own, everything = _own_and_all_ns()
-        own, everything = own - self._own, everything - self._all
-        return everything - own > max(_MOST_ELSEWHERE_SHARE * own, _LEAST_ELSEWHERE_NS)
-
-
 def _own_and_all_ns() -> tuple[int, int]:
+    """Return the processor time of this thread so far, and with it that of all other threads and of children."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     elsewhere = int(1e9 * (children.ru_utime + children.ru_stime))
     return clocks.thread_time_ns(), clocks.process_time_ns() + elsewhere
