@@ -80,7 +80,7 @@ def marked(job: Job, source: Mapping[str, str]) -> Job:
 
 def mark_of(build: TargetBuild, source: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     """Return what identifies a target's build among those with the same sources: its command and what that names."""
-    parts = [build.command, named_program_stamps(source, wanted, build.command)]
+    parts = [build.command, [*named_program_stamps([build.command], {**source, **wanted})]]
     return hashlib.sha256(json.dumps(parts).encode("utf-8", "surrogateescape")).hexdigest()[:_MARK_DIGITS]
 
 

@@ -61,14 +61,9 @@ def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str], command: s
     return [
         *settings,
         *_tools_on_path(environment),
-        *_named_programs([command, *variables.values()], environment),
+        *named_program_stamps([command, *variables.values()], environment),
         *_rust_toolchains(environment),
     ]
-
-
-def named_program_stamps(source: Mapping[str, str], wanted: Mapping[str, str], command: str) -> list[str]:
-    """Return the programs that one more command of a build names, each with what tells that it has changed."""
-    return [*_named_programs([command], {**source, **wanted})]
 
 
 def _relevant_names(source: Mapping[str, str]) -> Iterator[str]:
@@ -84,8 +79,11 @@ def _tools_on_path(source: Mapping[str, str]) -> Iterator[str]:
     return _file_stamps(os.path.join(folder, tool) for folder, tool in product(folders, _TOOLS))  # noqa: PTH118 - 300 of them
 
 
-def _named_programs(texts: Iterable[str], source: Mapping[str, str]) -> Iterator[str]:
-    """Yield the programs that a command or a variable names, on the path or absolute: `gcc-13`, `/opt/bin/cc`."""
+def named_program_stamps(texts: Iterable[str], source: Mapping[str, str]) -> Iterator[str]:
+    """Yield the programs that commands or variables name, on the path or absolute: `gcc-13`, `/opt/bin/cc`.
+
+    Each comes with what tells that it has changed.
+    """
     words = dict.fromkeys(word for text in texts for word in _WORDS.findall(text))
     places = (word if os.path.isabs(word) else shutil.which(word, path=source.get("PATH")) for word in words)  # noqa: PTH117
     return _file_stamps(place for place in places if place is not None and _is_program(place))
