@@ -14,7 +14,7 @@ from steelyard.model.noise import Counted, Timer
 _READINGS = 20_000
 
 
-def read_counted(tree: Tree = Tree()) -> Counted:  # noqa: B008 - a frozen value
+def read_counted(tree: Tree = Tree()) -> Counted:
     """Return what the system has counted so far."""
     return Counted(interrupts=by_processor(tree), ticks=tree.spent().ticks)
 

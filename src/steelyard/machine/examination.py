@@ -39,7 +39,7 @@ _STANDING: Sequence[Callable[[Tree], Condition]] = (
 
 
 def examine(
-    tree: Tree = Tree(),  # noqa: B008 - a frozen value
+    tree: Tree = Tree(),
     *,
     following: kernel.Following,
     missing_counters: Mapping[str, int],

@@ -69,7 +69,7 @@ class _Observed:
         return ", ".join(reasons)
 
 
-def kept_free(tree: Tree = Tree()) -> set[int]:  # noqa: B008 - a frozen value
+def kept_free(tree: Tree = Tree()) -> set[int]:
     """Return the processors that isolcpus keeps free: nothing runs there unless it asks for one of them."""
     return tree.processor_list(f"{CPUS}/isolated") & tree.processor_list(f"{CPUS}/online")
 
@@ -78,7 +78,7 @@ def quietest(
     allowed: Collection[int],
     *,
     taken: Collection[int] = (),
-    tree: Tree = Tree(),  # noqa: B008 - a frozen value
+    tree: Tree = Tree(),
     sleep: Callable[[float], None] = time.sleep,
 ) -> Choice:
     """Return the quietest of the `allowed` processors, of which there is at least one; looking takes half a second.

@@ -129,7 +129,7 @@ class Harness(Protocol):
     shares_starts: bool = False
     """Whether one start can serve several benchmarks, each in a process forked before any benchmark has run."""
 
-    def recognises(self, launch: LaunchSpec) -> bool:  # noqa: ARG002
+    def recognises(self, launch: LaunchSpec) -> bool:
         """Return whether a command is one of its programs, as far as can be told without running it.
 
         For `--harness auto`.
@@ -145,18 +145,18 @@ class Harness(Protocol):
         Raises LaunchError, without the subject's name, for anything else than a list.
         """
 
-    def complaint(self, measured: Measured) -> str | None:  # noqa: ARG002
+    def complaint(self, measured: Measured) -> str | None:
         """Return what a failed launch says about its failure, other than on stderr."""
         return None
 
-    def skips(self, measured: Measured) -> bool:  # noqa: ARG002
+    def skips(self, measured: Measured) -> bool:
         """Return whether a launch failed because the benchmark skips itself, as its complaint says."""
         return False
 
     def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the launch that does the work."""
 
-    def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:  # noqa: ARG002
+    def starting(self, launch: LaunchSpec, work: Work) -> Starting | None:
         """Return a launch that starts alike and does part of the work; None if the command cannot be timed that way."""
         return None
 
@@ -174,7 +174,7 @@ class Harness(Protocol):
         """
         raise AssertionError(f"{measured.results!r} is of one benchmark, not of {len(works)}")
 
-    def threads(self, work: Work) -> int:  # noqa: ARG002
+    def threads(self, work: Work) -> int:
         """Return how many threads' times, side by side, may be added up in a sample."""
         return 1
 
@@ -184,11 +184,11 @@ class Harness(Protocol):
         Raises LaunchError, without the subject's name, for anything else.
         """
 
-    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:
         """Return how much an iteration processes, by unit, if the launch tells; `samples` was called before."""
         return {}
 
-    def amount_error(self, measured: Measured) -> float:  # noqa: ARG002
+    def amount_error(self, measured: Measured) -> float:
         """Return by how much of itself each of these amounts may be off, where it is computed from rounded figures."""
         return 0.0
 

@@ -7,7 +7,7 @@ from steelyard.machine.readings import CPUS, Tree, processor_numbers
 from steelyard.model.conditions import Condition
 
 
-def cores(tree: Tree = Tree()) -> list[frozenset[int]]:  # noqa: B008 - a frozen value
+def cores(tree: Tree = Tree()) -> list[frozenset[int]]:
     """Return the processors of each core; nothing where the system does not tell which ones share a core."""
     texts = tree.of_processors("topology/thread_siblings_list")
     return sorted({frozenset(processor_numbers(text)) for text in texts.values()}, key=sorted)

@@ -26,7 +26,7 @@ class Stillness:
     def __init__(
         self,
         sleep: Callable[[float], bool],
-        tree: Tree = Tree(),  # noqa: B008 - a frozen value
+        tree: Tree = Tree(),
         clock_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self._sleep, self._tree, self._clock_ns = sleep, tree, clock_ns

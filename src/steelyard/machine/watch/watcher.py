@@ -54,7 +54,7 @@ class Watcher:
         launchers: Collection[int],
         processor: int | None = None,
         *,
-        tree: Tree = Tree(),  # noqa: B008 - a frozen value
+        tree: Tree = Tree(),
         clock_ns: Callable[[], int] = time.monotonic_ns,
         tick_ns: int | None = None,
         work_ns: Callable[[], int] = fixed_work_ns,

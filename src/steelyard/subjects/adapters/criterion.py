@@ -112,7 +112,7 @@ class Criterion(StillHarness):
         check_unit(printed)
         return self.without_waits(samples_in(_text(folders[work.name] / "sample.json")), work)
 
-    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:
         """Return what the code says by `throughput`."""
         folder = self._folders_by_title().get(work.name)
         return {} if folder is None else processed_in(_text(folder / _ABOUT))

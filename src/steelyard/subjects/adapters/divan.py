@@ -142,7 +142,7 @@ class Divan(StillHarness):
         """Return what its counters say."""
         return next((row.processed for row in rows_in(printed_by(measured)) if row.name == work.name), {})
 
-    def amount_error(self, measured: Measured) -> float:  # noqa: ARG002
+    def amount_error(self, measured: Measured) -> float:
         """Return what the four digits of a rate, and those of a time, leave open."""
         return 2 * 0.0005
 

@@ -170,7 +170,7 @@ class Go(Harness):
             raise LaunchError("ran with several numbers of processors: give -test.cpu just one")
         return check_count(tuple(_sample(result, work) for result in results), work.samples)
 
-    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:
         """Return what b.SetBytes says."""
         return processed_in(results_in(printed_by(measured)))
 

@@ -157,7 +157,7 @@ class GoogleBenchmark(StillHarness):
         # Times that the code itself sets may be of any clock.
         return checked if _has_manual_time(work.name) else self.without_waits(checked, work)
 
-    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:
         """Return what its code says by SetBytesProcessed and SetItemsProcessed."""
         return next(
             (repetition.processed for repetition in repetitions_of(results_of(measured)) if repetition.processed), {}

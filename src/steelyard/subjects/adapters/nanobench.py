@@ -104,7 +104,7 @@ class Nanobench(StillHarness):
             raise SelectionError(f"ran {shown(work.name)} {len(results)} times: each benchmark needs a name of its own")
         return self.without_waits(results[0].samples, work)
 
-    def processed(self, measured: Measured, work: Work) -> dict[str, float]:  # noqa: ARG002
+    def processed(self, measured: Measured, work: Work) -> dict[str, float]:
         """Return what its code says by `batch` and `unit`."""
         return results_from(_rendered(measured))[0].processed
 

@@ -71,7 +71,7 @@ class Pyperf(StillHarness):
             launch, "--worker", "--loops=1", "--values=1", "--warmups=0", f"--append={self._list}", stdout=True
         )
 
-    def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
+    def listed(self, measured: Measured) -> list[Listed]:
         """Return the benchmarks that ran, in their order; raises LaunchError if there is no list of them."""
         results = results_in(file_written(self._list) if self._list.exists() else b"")
         benchmarks = checked_list(Listed(result.name) for result in results)

@@ -36,15 +36,15 @@ class Shell(Harness):
         """Return a launch of nothing: there is just one benchmark, and running it to list it would be a waste."""
         return replace(launch, program=b"/bin/sh", argv=(b"sh", b"-c", b":"))
 
-    def listed(self, measured: Measured) -> list[Listed]:  # noqa: ARG002
+    def listed(self, measured: Measured) -> list[Listed]:
         """Return the one benchmark."""
         return [Listed(NAME)]
 
-    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:  # noqa: ARG002
+    def running(self, launch: LaunchSpec, work: Work) -> LaunchSpec:
         """Return the command as it is."""
         return replace(launch, stdout=_MOST_BYTES)
 
-    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:  # noqa: ARG002
+    def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return the time that it printed as a sample; raises LaunchError for anything else."""
         ns = printed_ns(end_of_stdout(measured))
         loops = 1 if ns >= _SHORT_NS else _MANY
