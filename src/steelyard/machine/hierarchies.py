@@ -43,13 +43,17 @@ def first_version(tree: Tree, controller: str) -> Hierarchy | None:
     return _hierarchy(tree, "cgroup", controller)
 
 
+def hierarchies(tree: Tree, controller: str) -> list[Hierarchy]:
+    """Return the tree of the second version and that of the first with a controller, as far as they are mounted."""
+    return [one for one in (second_version(tree), first_version(tree, controller)) if one is not None]
+
+
 def limiting_groups(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
     """Return the groups whose limits apply to this process: its own and those above it, in either version.
 
     Empty where no tree with the controller is mounted, or where the mount does not show this process's group.
     """
-    hierarchies = (second_version(tree), first_version(tree, controller))
-    return [folder for hierarchy in hierarchies if hierarchy is not None for folder in hierarchy.upwards()]
+    return [folder for hierarchy in hierarchies(tree, controller) for folder in hierarchy.upwards()]
 
 
 def memory_limits(tree: Tree) -> list[tuple[Path, int]]:

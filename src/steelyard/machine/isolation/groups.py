@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
-from steelyard.machine.hierarchies import Hierarchy, first_version, second_version
+from steelyard.machine.hierarchies import hierarchies
 from steelyard.machine.readings import Tree
 from steelyard.machine.tuning.hand import Hand
 from steelyard.model.locks import lock, locked
@@ -96,11 +96,6 @@ class Folder:
         return _remove_group(self.reach, self.path)
 
 
-def trees(tree: Tree) -> list[Hierarchy]:
-    """Return the trees that may have groups of ours: the second version's, and the first version's for cpusets."""
-    return [one for one in (second_version(tree), first_version(tree, "cpuset")) if one is not None]
-
-
 def in_use(reach: Reach) -> dict[Path, set[int]]:
     """Return the groups of weighings that run right now, as far as they can be seen, with the processors of each."""
     processors_by_group = {}
@@ -122,7 +117,7 @@ def sweep(reach: Reach) -> None:
 
 def _own_groups(reach: Reach) -> Iterator[Path]:
     """Yield our groups, which are made in the group of the process that measures or in one above it."""
-    for hierarchy in trees(reach.tree):
+    for hierarchy in hierarchies(reach.tree, "cpuset"):
         for parent in hierarchy.upwards():
             for path in reach.tree.below(parent, "steelyard-isolated-*"):
                 if _NAME.fullmatch(path.name):
