@@ -11,15 +11,19 @@ from steelyard.model.errors import MeasurementError
 from steelyard.model.subject import Subject
 
 
+def behind_env(argv: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the folder and the command of `env -C FOLDER COMMAND`; of any other command, "" and that itself."""
+    is_env = list(argv[:2]) == ["env", "-C"] and len(argv) >= len(["env", "-C", "FOLDER", "PROGRAM"])
+    return (argv[2], argv[3:]) if is_env else ("", argv)
+
+
 def path_behind_env(argv: Sequence[str]) -> tuple[str, str] | None:
     """Return the folder and the program of `env -C FOLDER ./program`; None for any other command.
 
     A name without a slash is not returned, as env looks for it on PATH.
     """
-    if list(argv[:2]) != ["env", "-C"] or len(argv) < len(["env", "-C", "FOLDER", "PROGRAM"]):
-        return None
-    folder, program = argv[2:4]
-    return (folder, program) if "/" in program and "=" not in program else None
+    folder, (program, *_) = behind_env(argv)
+    return (folder, program) if folder and "/" in program and "=" not in program else None
 
 
 def weighed_file(subject: Subject) -> str:

@@ -12,6 +12,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import LAYOUT_PLACE
 from steelyard.model.subject import RevisionFacts, Subject
 from steelyard.subjects.command import command_subject
+from steelyard.subjects.programs import behind_env
 from steelyard.subjects.responses import beginning_of
 from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.checkout import NotBuiltError
@@ -112,12 +113,10 @@ def new_file(baseline: Side, candidate: Side, command: str) -> str | None:
     as somebody may have built it in the work tree.
     """
     try:
-        words = shlex.split(command)
+        folder, words = behind_env(shlex.split(command))
     except ValueError:
         return None  # reported when the command is read
-    candidate_folder, baseline_folder = candidate.folders[0], baseline.folders[0]
-    if words[:2] == ["env", "-C"] and len(words) > len(["env", "-C", "FOLDER"]):
-        candidate_folder, baseline_folder, words = candidate_folder / words[2], baseline_folder / words[2], words[3:]
+    candidate_folder, baseline_folder = candidate.folders[0] / folder, baseline.folders[0] / folder
     relative_words = [word for word in words if not os.path.isabs(word)]  # noqa: PTH117
     files = relative_words[:1] if relative_words[:1] == words[:1] and "/" in relative_words[0] else relative_words
     files = [word.partition("::")[0] for word in files]  # with pytest, the tests to run follow the file's name
