@@ -97,10 +97,10 @@ class Statement:
 
     def called(self, name: str) -> Entry:
         """Return the statement if it has this name; raises FindError if not."""
-        for entry in self.entries():
-            if entry.name == name:
-                return entry
-        raise FindError(f"no benchmark is called {name!r}: the statement is {self._entry.name!r}")
+        (entry,) = self.entries()
+        if entry.name != name:
+            raise FindError(f"no benchmark is called {name!r}: the statement is {entry.name!r}")
+        return entry
 
     @contextmanager
     def prepared(self, entry: Entry, seed: int) -> Iterator[Work]:  # noqa: ARG002 - as the others of Suite
