@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -125,7 +124,7 @@ class Divan(StillHarness):
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return the median of its samples; raises LaunchError if it is missing, another benchmark's, or no time."""
         printed = printed_by(measured)
-        row = only_row(list(rows_in(printed)), printed, work.name)
+        row = only_row(rows_in(printed), printed, work.name)
         if row.loops != row.samples * work.loops:
             raise LaunchError(
                 f"ran {count(row.loops, 'iteration')} in {count(row.samples, 'sample')}, where samples of "
@@ -147,11 +146,9 @@ class Divan(StillHarness):
         return 2 * 0.0005
 
 
-def rows_in(text: str) -> Iterator[Row]:
-    """Yield the benchmarks in what Divan printed, by their whole names, with the amounts that their counters tell."""
-    path: list[str] = []
-    width = 0
-    latest: Row | None = None
+def rows_in(text: str) -> list[Row]:
+    """Return the benchmarks in what Divan printed, by their whole names, with the amounts that their counters tell."""
+    path, width, rows = list[str](), 0, list[Row]()
     for line in text.splitlines():
         if header := _HEADER.search(line):
             path, width = [line[: header.start()].strip()], header.start()
@@ -160,13 +157,10 @@ def rows_in(text: str) -> Iterator[Row]:
             del path[1 + len(branch[1]) // 3 :]
             path.append(line[branch.start(2) : width].strip())
         if times := _TIMES.search(line[-_MOST_TIMES:]):
-            if latest is not None:
-                yield latest
-            latest = _row("::".join(path), times.groups())
-        elif latest is not None and (rates := _RATES.search(line[-_MOST_TIMES:])):
-            latest = replace(latest, processed={**latest.processed, **_counted(latest, rates)})
-    if latest is not None:
-        yield latest
+            rows.append(_row("::".join(path), times.groups()))
+        elif rows and (rates := _RATES.search(line[-_MOST_TIMES:])):
+            rows[-1] = replace(rows[-1], processed={**rows[-1].processed, **_counted(rows[-1], rates)})
+    return rows
 
 
 def _counted(row: Row, rates: re.Match[str]) -> dict[str, float]:
