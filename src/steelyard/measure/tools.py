@@ -78,22 +78,15 @@ def run_all(commands: Sequence[Command], *, is_tidied: bool = False, are_indepen
         if is_tidied:
             leaving.enter_context(_killing_orphans())
         running: list[_Running] = []
-        leaving.callback(_kill_all, running)
-        for command in commands:
-            running.append(_Running(command, leaving, is_guarded=is_tidied))  # noqa: PERF401 - those before one that fails have to be killed
-        while [
-            command_run for command_run in running if not command_run.has_ended()
-        ]:  # a list, so that every one is asked
+        for command in commands:  # those before one that does not start have to be killed
+            running.append(_Running(command, leaving, is_guarded=is_tidied))
+            leaving.callback(running[-1].kill)
+        while [one for one in running if not one.has_ended()]:  # a list, so that every one is asked
             if is_interrupted() or any(map(has_to_end, running)):
                 break
         if is_interrupted():  # perhaps just as the last one ended
             raise InterruptedBeforeStart
-        return [command_run.ended() for command_run in running]
-
-
-def _kill_all(running: Sequence[_Running]) -> None:
-    for command_run in running:
-        command_run.kill()
+        return [one.ended() for one in running]
 
 
 class _Running:
