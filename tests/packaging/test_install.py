@@ -45,7 +45,7 @@ def installed(request: pytest.FixtureRequest, wheel: Path, tmp_path: Path) -> In
         assert found
         (commands / name).symlink_to(found)
     environment = environment_in(tmp_path) | {"PATH": f"{place / 'bin'}:{commands}"}
-    _pip(place / "bin/python", "install", "--no-index", wheel, environment=environment)
+    _pip(place / "bin/python", "install", "--no-compile", "--no-index", wheel, environment=environment)
     return Installed(tmp_path, environment)
 
 
