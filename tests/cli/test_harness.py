@@ -37,17 +37,17 @@ def log(tool: Answering) -> list[dict[str, str]]:
     return [json.loads(line) for line in tool.lines("log")]
 
 
-def test_a_suite_is_weighed_and_shown_again(here: InProcess) -> None:
-    done = here.weigh(suite(), suite("slower@b"), *SIDES, *FILES, "--pairs", "12")
+def test_a_suite_is_weighed_and_shown_again(answers: Answering) -> None:
+    done = answers.weigh(suite(), suite("slower@b"), *SIDES, *FILES, "--pairs", "12")
     assert (done.status, done.err) == (1, b"")
-    record = here.json()
+    record = answers.json()
     assert verdicts(record) == {"a": "same", "b": "slower", "c": "same"}
     assert record["derived"]["verdicts"][1]["change"] == pytest.approx(0.5, abs=0.01)
     assert "of one iteration" in done.text
     assert "1 slower, 2 same" in done.text
-    shown = here("show", "record.json")
+    shown = answers("show", "record.json")
     assert (shown.status, shown.out) == (0, done.out)
-    assert here("show").out == done.out
+    assert answers("show").out == done.out
 
     jsonschema.validate(record, json.loads((resources.files("steelyard.model") / "record.schema.json").read_text()))
     assert record["settings"]["harness"] == "protocol"
@@ -60,7 +60,7 @@ def test_a_suite_is_weighed_and_shown_again(here: InProcess) -> None:
         assert len(samples) == benchmark["samples"]
         assert {sample[0] for sample in samples} == {benchmark["loops"]}
 
-    with (here.folder / "launches.csv").open(newline="") as file:
+    with (answers.folder / "launches.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
     columns = ("sample", *(f"sample_{name}" for name in Sample._fields))
     expected = [
@@ -69,7 +69,7 @@ def test_a_suite_is_weighed_and_shown_again(here: InProcess) -> None:
         for number, sample in enumerate(each)
     ]
     assert [{name: row[name] for name in columns} for row in found] == expected
-    table = (here.folder / "table.md").read_text()
+    table = (answers.folder / "table.md").read_text()
     assert "**1 slower, 2 same**" in table
     assert "| <code>b</code> | active | **slower**, 1.50 times as long |" in table
 

@@ -179,8 +179,10 @@ def test_pytest_benchmark_itself(here: InProcess, tmp_path: Path) -> None:
         pytest.skip("pytest-benchmark is not installed: its JSON was not tried, only a recorded one")
     body = "def test_it(benchmark):\n    benchmark.pedantic(sum, args=([1],), rounds=7, iterations=10)\n"
     (tmp_path / "test_own.py").write_text(body)
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--benchmark-json=b.json", "test_own.py"]
-    subprocess.run(words, check=True, capture_output=True)
+    plugins = ("-p", "pytest_benchmark.plugin", "-p", "no:cacheprovider")
+    words = [sys.executable, "-m", "pytest", "-q", *plugins, "--benchmark-json=b.json", "test_own.py"]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    subprocess.run(words, check=True, capture_output=True, env=alone)
     assert "1 process, 7 samples" in here("import", "b.json").text
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 
 from tests.in_process import InProcess
-from tests.tool import SOME_TIME, TWICE_THE_WORK, WORK, rows, sh, status_of
+from tests.tool import TWICE_THE_WORK, WORK, rows, sh, status_of
+from tests.world import ScriptedWorld, program_of
 
 
 def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) -> None:
@@ -19,27 +20,27 @@ def test_several_candidates_are_each_weighed_against_the_first(here: InProcess) 
     assert record["verdict"] == "same"
 
 
-def test_parameters_make_a_benchmark_for_each_value(here: InProcess) -> None:
-    command = sh(f"{SOME_TIME}; echo {{n}} {{m}} >> log")
-    words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "12")
-    record = here.compared(command, command, *words)
+def test_parameters_make_a_benchmark_for_each_value(scripted: ScriptedWorld) -> None:
+    words = ("-L", "n", "a b,c", "-P", "m", "0.1", "0.3", "0.1", "--pairs", "12", "-o", "record.json")
+    assert scripted("compare", "./old {n} {m}", "./new {n} {m}", *words).status == 1
+    record = scripted.json()
     expected = [{"n": n, "m": m} for n in ("a b", "c") for m in ("0.1", "0.2", "0.3")]
     assert [benchmark["params"] for benchmark in record["benchmarks"]] == expected
-    assert set(here.lines()) == {f"{each['n']} {each['m']}" for each in expected}
-    assert len(here.lines()) == len(record["launches"]["pair"]) >= 6 * 2 * 9
+    given = [b" ".join(spec.argv[1:]).decode() for spec in scripted.launched]
+    assert set(given) == {f"{each['n']} {each['m']}" for each in expected}
+    assert len(given) == len(record["launches"]["pair"]) >= 6 * 2 * 9
 
 
-def test_a_control_weighs_the_baseline_against_itself(here: InProcess) -> None:
-    commands = [sh(f"{SOME_TIME}; echo {name} >> log") for name in ("old", "new")]
-    done = here("compare", *commands, "--control", "--pairs", "8", "-o", "record.json")
-    record = here.json()
+def test_a_control_weighs_the_baseline_against_itself(scripted: ScriptedWorld) -> None:
+    done = scripted("compare", "./old", "./new", "--control", "--pairs", "8", "-o", "record.json")
+    record = scripted.json()
     assert done.status == status_of(record)
     assert "control" in done.text
     assert [benchmark["control"] for benchmark in record["benchmarks"]] == [False, True]
     expected = [
         "new" if (benchmark, side) == (0, 1) else "old" for benchmark, side in rows(record, "benchmark", "side")
     ]
-    assert here.lines() == expected
+    assert [program_of(spec) for spec in scripted.launched] == expected
     assert len(expected) >= 2 * 2 * 9
 
 

@@ -237,19 +237,18 @@ def test_all_records_of_a_project_are_found(
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("fields", "is_named"),
+    ("fields", "packed", "is_named"),
     [
-        ({"stop": ["decided", "failed"], "findings": []}, False),
-        ({"stop": [], "findings": [{"code": "failed"}]}, False),
-        ({"stop": ["decided"], "findings": [{"code": "tandem"}]}, True),
-        ({"stop": None}, True),
-        ([], True),
+        ({"stop": ["decided", "failed"], "findings": []}, gzip.compress, False),
+        ({"stop": [], "findings": [{"code": "failed"}]}, bytes, False),
+        ({"stop": ["decided"], "findings": [{"code": "tandem"}]}, gzip.compress, True),
+        ({"stop": None}, bytes, True),
+        ([], gzip.compress, True),
     ],
     ids=["a benchmark", "before it began", "none", "damaged", "no record"],
 )
-@pytest.mark.parametrize("packed", [gzip.compress, bytes], ids=["packed", "plain"])
 def test_a_record_that_tells_the_failure_is_all_that_the_gate_needs(
-    tmp_path: Path, fields: object, is_named: bool, packed: Callable[[bytes], bytes]
+    tmp_path: Path, fields: object, packed: Callable[[bytes], bytes], is_named: bool
 ) -> None:
     (tmp_path / "w-fine.json").write_bytes(packed(json.dumps({"stop": ["decided"], "findings": []}).encode()))
     (tmp_path / "w-sort.json").write_bytes(packed(json.dumps(fields).encode()))
