@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,8 +70,8 @@ def test_that_is_not_reached(broken):
 
 def put(folder: Path, tests: str) -> None:
     """Write these tests to a folder below, together with a fixture that they share."""
+    (folder / "them").mkdir(parents=True)
     (folder / "pytest.ini").touch()
-    (folder / "them").mkdir()
     (folder / "them/conftest.py").write_text(SHARED)
     (folder / "them/test_them.py").write_text(tests)
 
@@ -88,23 +89,22 @@ def outcome(folder: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_those_that_depend_on_the_machine_are_tried_again(tmp_path: Path) -> None:
-    put(tmp_path, TESTS)
-    assert outcome(tmp_path, "-n", "1")[0] == 1
-    status, printed = outcome(tmp_path, "--last-failed", "--second-try")
-    assert status == 0
-    assert "4 passed" in printed
+def test_those_that_depend_on_the_machine_alone_are_tried_again(tmp_path: Path) -> None:
+    put(tmp_path / "all", TESTS + OTHERS)
+    assert outcome(tmp_path / "all", "-n", "1")[0] == 1
+    shutil.copytree(tmp_path / "all", tmp_path / "again")
 
-
-def test_others_are_not_and_are_named(tmp_path: Path) -> None:
-    put(tmp_path, TESTS + OTHERS)
-    assert outcome(tmp_path)[0] == 1
-    status, printed = outcome(tmp_path, "--last-failed", "--second-try")
+    status, printed = outcome(tmp_path / "all", "--last-failed", "--second-try")
     assert status == 1
     assert printed.partition("do not depend on the machine:\n")[2].split()[:3] == [
         f"them/test_them.py::test_that_{name}" for name in ("starts_nothing", "asks_git", "is_not_reached")
     ]
     assert "passed" not in printed
+
+    depend = "not (nothing or git or reached)"
+    status, printed = outcome(tmp_path / "again", "--last-failed", "--second-try", "-k", depend)
+    assert status == 0
+    assert "4 passed" in printed
 
 
 def test_a_real_weighing_depends_on_the_machine(here: InProcess) -> None:
