@@ -6,6 +6,7 @@ import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from math import exp
 from statistics import NormalDist
@@ -102,7 +103,7 @@ class Call:
     run_number: int
     """Its number among the launches of the same benchmark of a harness."""
 
-    @property
+    @cached_property
     def asked(self) -> dict[str, str]:
         """What a harness is asked for, by option."""
         given = (word.removeprefix("--steelyard-").partition("=") for word in self.words if word.startswith("--steel"))

@@ -162,7 +162,9 @@ def _elements(values: list[Any], indent: str) -> Iterator[str]:
 def _is_flat(value: Any) -> bool:
     """Return whether a list or an object holds nothing long, and so fits into a few lines."""
     inner = value.values() if isinstance(value, dict) else value
-    return not isinstance(value, dict | list) or all(len(json.dumps(each)) <= _WIDTH // 2 for each in inner)
+    return not isinstance(value, dict | list) or all(
+        isinstance(each, int | float) or len(json.dumps(each)) <= _WIDTH // 2 for each in inner
+    )
 
 
 def _short(value: Any) -> str:
@@ -171,7 +173,9 @@ def _short(value: Any) -> str:
         return "all empty"
     if not isinstance(value, list) or any(isinstance(one, dict) for one in value):
         return text
-    runs = [(len(list(run)), one) for one, run in groupby(map(json.dumps, value))]
+    are_numbers = all(isinstance(one, int | float | None) for one in value)
+    texts = text[1:-1].split(", ") if are_numbers else map(json.dumps, value)
+    runs = [(len(list(run)), one) for one, run in groupby(texts)]
     joined = ", ".join(one if many == 1 else f"{many} x {one}" for many, one in runs)
     return min(text, f"[{joined}]", key=len)
 
