@@ -16,6 +16,7 @@ from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.model.rows import COLUMNS
 from tests.in_process import InProcess
 from tests.tool import TWICE_THE_WORK, WORK, Tool, rows, sh, status_of
+from tests.world import ScriptedWorld, alike, measured, program_of, steady
 
 VERDICTS = ("slower", "faster", "same", "undecided")
 
@@ -33,26 +34,26 @@ def test_twice_the_work_is_slower_and_status_1(tool: Tool) -> None:
     done.check_is_tidy()
 
 
-def test_half_the_work_is_faster_and_status_0(here: InProcess) -> None:
-    done = here("compare", TWICE_THE_WORK, WORK, "--max-time", "30", "--strict")
+def test_half_the_work_is_faster_and_status_0(scripted: ScriptedWorld) -> None:
+    done = scripted("compare", "./new", "./old", "--max-time", "30", "--strict")
     assert done.status == 0
     assert verdict_of(done.text) == "faster"
 
 
-def test_the_same_work_is_the_same_and_status_0(here: InProcess) -> None:
-    done = here("compare", WORK, WORK, "--margin", "50", "--max-time", "30", "--strict")
+def test_the_same_work_is_the_same_and_status_0(scripted: ScriptedWorld) -> None:
+    done = scripted("compare", "./old", "./old", "--margin", "50", "--max-time", "30", "--strict")
     assert done.status == 0
     assert verdict_of(done.text) == "same"
-    assert f"{WORK} (1)" in done.text
-    assert f"{WORK} (2)" in done.text
+    assert "./old (1)" in done.text
+    assert "./old (2)" in done.text
 
 
 @pytest.mark.parametrize(("strict", "status"), [([], 0), (["--strict"], 4)])
 def test_too_few_pairs_are_undecided_and_status_4_only_if_strict(
-    here: InProcess, strict: list[str], status: int
+    scripted: ScriptedWorld, strict: list[str], status: int
 ) -> None:
-    # With so small a margin `same` cannot be found, and with the smallest alpha a difference in 1 of 100,000 cases.
-    done = here.compare("--pairs", "18", "--margin", "0.001%", "--alpha", "1e-5", *strict)
+    scripted.script = lambda _, number: measured(12 + 0.1 * (number * 7 % 5))
+    done = scripted("compare", "./old", "./new", "--pairs", "18", "--margin", "0.001%", "--alpha", "1e-5", *strict)
     assert done.status == status
     assert verdict_of(done.text) == "undecided"
 
@@ -73,11 +74,12 @@ def test_one_launch_is_enough_for_a_run(here: InProcess) -> None:
     assert here("run", "true", "--launches", "1", "--warmup", "0").status == 0
 
 
-def test_time_limits_a_weighing(here: InProcess) -> None:
-    # No sleep is shorter than asked for: one second has time for a few pairs, too few for any other end.
-    done = here("compare", "sleep 0.1", "sleep 0.1", "--warmup", "0", "--max-time", "1", "--json", "record.json")
+def test_time_limits_a_weighing(scripted: ScriptedWorld) -> None:
+    # One second has time for a few pairs, too few for any other end.
+    scripted.script = steady({"old": 100.0})
+    done = scripted("compare", "./old", "./old", "--warmup", "0", "--max-time", "1", "--json", "record.json")
     assert done.status == 0
-    record = here.json()
+    record = scripted.json()
     assert (record["stop"], record["verdict"]) == (["time"], "undecided")
     assert 1 <= len(record["launches"]["pair"]) / 2 <= 6
 
@@ -123,18 +125,18 @@ def test_the_record_holds_every_launch_and_what_was_found(here: InProcess) -> No
         assert start + wall <= following
 
 
-def test_the_table_for_pull_requests(here: InProcess) -> None:
-    here("compare", WORK, TWICE_THE_WORK, "--names", "old,new", "--markdown", "table.md")
-    text = (here.folder / "table.md").read_text()
+def test_the_table_for_pull_requests(scripted: ScriptedWorld) -> None:
+    scripted("compare", "./old", "./new", "--names", "old,new", "--markdown", "table.md")
+    text = (scripted.folder / "table.md").read_text()
     assert text.startswith("**slower**")
     assert "<code>old</code>" in text
     assert "<code>new</code>" in text
     assert "| active |" in text
 
 
-def test_the_table_of_a_run(here: InProcess) -> None:
-    here("run", "true", "--launches", "10", "--name", "nothing", "--markdown", "table.md")
-    assert "<code>nothing</code>" in (here.folder / "table.md").read_text()
+def test_the_table_of_a_run(scripted: ScriptedWorld) -> None:
+    scripted("run", "./old", "--launches", "10", "--name", "nothing", "--markdown", "table.md")
+    assert "<code>nothing</code>" in (scripted.folder / "table.md").read_text()
 
 
 def test_the_raw_launches_as_csv_are_those_of_the_record(here: InProcess) -> None:
@@ -151,19 +153,19 @@ def test_the_raw_launches_as_csv_are_those_of_the_record(here: InProcess) -> Non
     }
 
 
-def test_a_record_may_be_compressed(here: InProcess) -> None:
-    here.compare("--json", "record.json.gz")
-    assert (here.folder / "record.json.gz").read_bytes().startswith(b"\x1f\x8b")
-    assert here("show", "record.json.gz").status == 0
+def test_a_record_may_be_compressed(scripted: ScriptedWorld) -> None:
+    scripted("compare", "./old", "./new", "--json", "record.json.gz")
+    assert (scripted.folder / "record.json.gz").read_bytes().startswith(b"\x1f\x8b")
+    assert scripted("show", "record.json.gz").status == 0
 
 
-def test_files_are_written_over(here: InProcess) -> None:
+def test_files_are_written_over(scripted: ScriptedWorld) -> None:
     for name in ("record.json", "table.md", "launches.csv"):
-        (here.folder / name).write_text("old")
-    here.compare("--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
-    assert here.json()["format"] == "steelyard"
-    assert "old" not in (here.folder / "table.md").read_text().split()
-    assert "old" not in (here.folder / "launches.csv").read_text().split()
+        (scripted.folder / name).write_text("before")
+    scripted("compare", "./old", "./new", "--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv")
+    assert scripted.json()["format"] == "steelyard"
+    assert "before" not in (scripted.folder / "table.md").read_text().split()
+    assert "before" not in (scripted.folder / "launches.csv").read_text().split()
 
 
 def test_two_outputs_may_both_go_nowhere(here: InProcess) -> None:
@@ -179,35 +181,35 @@ def test_two_outputs_may_both_go_nowhere(here: InProcess) -> None:
 # --- show
 
 
-def test_show_says_again_what_was_said(here: InProcess) -> None:
-    said = here.compare(
-        WORK, TWICE_THE_WORK, "--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv"
+def test_show_says_again_what_was_said(scripted: ScriptedWorld) -> None:
+    said = scripted(
+        *("compare", "./old", "./new"), "--json", "record.json", "--markdown", "table.md", "--csv", "launches.csv"
     )
     for words in (["show"], ["show", "record.json"]):
-        done = here(*words, "--json", "again.json", "--markdown", "again.md", "--csv", "again.csv")
+        done = scripted(*words, "--json", "again.json", "--markdown", "again.md", "--csv", "again.csv")
         assert (done.status, done.out, done.err) == (0, said.report, b"")
         for name, again in (("record.json", "again.json"), ("table.md", "again.md"), ("launches.csv", "again.csv")):
-            assert (here.folder / name).read_bytes() == (here.folder / again).read_bytes()
+            assert (scripted.folder / name).read_bytes() == (scripted.folder / again).read_bytes()
 
 
-def test_show_derives_its_verdicts_from_the_launches(here: InProcess) -> None:
-    here("compare", WORK, TWICE_THE_WORK, "--json", "record.json")
-    record = here.json()
+def test_show_derives_its_verdicts_from_the_launches(scripted: ScriptedWorld) -> None:
+    scripted("compare", "./old", "./new", "--json", "record.json")
+    record = scripted.json()
     record["verdict"] = record["derived"]["verdicts"][0]["verdict"] = "faster"
     record["launches"]["side"] = [1 - side for side in record["launches"]["side"]]
-    (here.folder / "record.json").write_text(json.dumps(record))
-    assert verdict_of(here("show", "record.json").text) == "faster"
+    (scripted.folder / "record.json").write_text(json.dumps(record))
+    assert verdict_of(scripted("show", "record.json").text) == "faster"
     record["launches"]["side"] = [1 - side for side in record["launches"]["side"]]
-    (here.folder / "record.json").write_text(json.dumps(record))
-    assert verdict_of(here("show", "record.json").text) == "slower"
+    (scripted.folder / "record.json").write_text(json.dumps(record))
+    assert verdict_of(scripted("show", "record.json").text) == "slower"
 
 
-def test_show_takes_the_last_of_the_store(here: InProcess) -> None:
-    here("run", "true", "--launches", "3", "--name", "first")
-    here("run", "true", "--launches", "3", "--name", "second")
-    assert len(here.kept()) == 2
-    assert "second" in here("show").text
-    assert "first" in here("show", here.kept()[0]).text
+def test_show_takes_the_last_of_the_store(scripted: ScriptedWorld) -> None:
+    scripted("run", "./old", "--launches", "3", "--name", "first")
+    scripted("run", "./old", "--launches", "3", "--name", "second")
+    assert len(scripted.kept()) == 2
+    assert "second" in scripted("show").text
+    assert "first" in scripted("show", scripted.kept()[0]).text
 
 
 def test_show_without_anything_measured(asked: InProcess) -> None:
@@ -300,17 +302,23 @@ def test_prepare_and_cleanup_each_of_their_own(here: InProcess) -> None:
     assert here.lines() == [*expected, "clean old", "clean new"]
 
 
-def test_prepare_and_cleanup_for_both(here: InProcess) -> None:
-    words = ("--prepare", sh("echo prepare >> log"), "--cleanup", sh("echo clean >> log"))
-    record = here.compared(sh("echo launch >> log"), sh("echo launch >> log"), *words)
-    launches = len(record["launches"]["side"])
+def test_prepare_and_cleanup_for_both(scripted: ScriptedWorld) -> None:
+    scripted.script = alike
+    for name in ("prepare", "clean"):
+        scripted.executable(name)
+    scripted("compare", "./old", "./old", "--prepare", "./prepare", "--cleanup", "./clean", "--pairs", "12")
+    names = [program_of(spec) for spec in scripted.launched]
+    launches = names.count("old")
     assert launches >= 2 * 13
-    assert here.lines() == ["prepare", "launch"] * launches + ["clean"]
+    assert names == ["prepare", "old"] * launches + ["clean"]
 
 
-def test_prepare_is_not_timed(here: InProcess) -> None:
-    here("run", "true", "--launches", "1", "--warmup", "0", "--prepare", "sleep 0.5", "--json", "record.json")
-    record = here.json()
+def test_prepare_is_not_timed(scripted: ScriptedWorld) -> None:
+    scripted.script = steady({"old": 12.0, "prepare": 500.0})
+    scripted.executable("prepare")
+    words = ("--launches", "1", "--warmup", "0", "--prepare", "./prepare", "--json", "record.json")
+    scripted("run", "./old", *words)
+    record = scripted.json()
     assert record["launches"]["wall_ns"][0] < 500_000_000 < record["seconds"] * 1e9
 
 
