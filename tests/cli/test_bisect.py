@@ -91,7 +91,7 @@ def test_a_pairing_that_is_asked_for_holds_for_suites(
 
 def test_no_weighing_keeps_alpha_for_going_on(scripted: ScriptedWorld, git: Callable[..., History]) -> None:
     """A weighing that stays open widens the range of commits; nobody will give it another budget."""
-    git()
+    git(commits=4, slow=2)
     assert bisect(scripted).status == 1
     assert {load(path).settings.reserve for path in scripted.kept()} == {0}
 

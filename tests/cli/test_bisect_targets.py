@@ -42,7 +42,17 @@ max-time = "3s"
 @pytest.fixture
 def history(scripted: ScriptedWorld) -> History:
     """A project of two targets, slow from commit 5 on; the target prog does not build in commit 6."""
-    made = History(scripted, [10.3 if number >= 5 else 10.0 for number in range(9)])
+    return project(scripted, [10.3 if number >= 5 else 10.0 for number in range(9)])
+
+
+@pytest.fixture
+def short(scripted: ScriptedWorld) -> History:
+    """The same with three commits, of which the last one is slow."""
+    return project(scripted, [10.0, 10.0, 10.3])
+
+
+def project(scripted: ScriptedWorld, ms: list[float]) -> History:
+    made = History(scripted, ms)
     scripted.folder.joinpath("steelyard.toml").write_text(FILE)
     return made
 
@@ -77,12 +87,12 @@ def test_the_commit_is_named_by_what_the_target_says(
     assert {spec.argv for spec in scripted.launched} == {(b"./prog", b"own"), (b"./prog", b"p")}
 
 
-def test_what_is_run_is_said_first_and_is_that_of_one_target(scripted: ScriptedWorld, history: History) -> None:
+def test_what_is_run_is_said_first_and_is_that_of_one_target(scripted: ScriptedWorld, short: History) -> None:
     lines = bisect(scripted, "--target", "prog").err.decode().splitlines()
     assert lines[0] == "steelyard: steelyard.toml says what is run:"
     assert [line.split("  ")[1].strip() for line in lines[1:5]] == ["build", "prog, build", "prog", "prog, prepare"]
     own = scripted.folder / ".cache/steelyard/builds/own"
-    assert len(own.read_text().splitlines()) == history.builds()
+    assert len(own.read_text().splitlines()) == short.builds()
 
 
 def test_builds_of_a_weighing_serve_a_search(scripted: ScriptedWorld, history: History) -> None:
@@ -93,7 +103,7 @@ def test_builds_of_a_weighing_serve_a_search(scripted: ScriptedWorld, history: H
     assert built == 2
 
 
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("short")
 def test_the_command_line_goes_before_the_file(scripted: ScriptedWorld) -> None:
     assert bisect(scripted, "--target", "prog", "--margin", "2%", "--build", "true", "--max-time", "60").status == 1
     record = load(scripted.kept()[0])
@@ -109,14 +119,14 @@ def test_the_command_line_goes_before_the_file(scripted: ScriptedWorld) -> None:
         ('margin = "1%"\n', "", 0.005),
     ],
 )
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("short")
 def test_the_margin_is_that_of_the_target(scripted: ScriptedWorld, old: str, new: str, margin: float) -> None:
     put(scripted, (old, new))
     assert bisect(scripted, "--target", "prog").status == 1
     assert load(scripted.kept()[0]).settings.margin == margin
 
 
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("short")
 def test_nothing_that_looks_like_a_secret_reaches_a_target(scripted: ScriptedWorld) -> None:
     put(scripted, ('timeout = "30s"', "inherit-environment = true"))
     scripted.environment["API_TOKEN"] = "secret"
@@ -159,7 +169,7 @@ def test_bad_input(
 
 
 @pytest.mark.parametrize("name", ["prog, n=2, m=a", "*n=2*"])
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("short")
 def test_of_parameters_one_benchmark_is_followed(scripted: ScriptedWorld, name: str) -> None:
     put(
         scripted,
@@ -179,13 +189,13 @@ def test_without_a_project_either_is_asked_for(scripted: ScriptedWorld) -> None:
     assert "has no [[target]]" in scripted.refuses("bisect", "--good", "c0")
 
 
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("short")
 def test_the_only_target_needs_no_name(scripted: ScriptedWorld) -> None:
     put(scripted, (FILE[FILE.index('[[target]]\nname = "other"') : FILE.index("[compare]")], ""))
     assert bisect(scripted).status == 1
 
 
-@pytest.mark.usefixtures("history")
+@pytest.mark.usefixtures("short")
 def test_a_build_of_several_layouts_is_that_of_the_first(scripted: ScriptedWorld) -> None:
     put(
         scripted,
