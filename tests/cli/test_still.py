@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import struct
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from steelyard.measure import still
 from steelyard.measure.foreground import NotExecutableError, _wait_for_end, run_in_foreground
 from steelyard.measure.native import CLOCK
 from steelyard.model.launch_spec import LaunchSpec
-from tests.tool import STEELYARD, Tool, ended, wait_until
+from tests.tool import Tool, ended, wait_until
 
 
 @dataclass
@@ -203,13 +202,10 @@ def test_what_the_kernel_refuses_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_for_us_is_passed_on(tool: Tool, number: signal.Signals) -> None:
     script = "trap 'echo heard; exit 9' TERM INT HUP; : > begun; while :; do sleep 0.01; done"
-    process = subprocess.Popen(
-        [str(STEELYARD), "still", "sh", "-c", script],
-        **{**tool.surroundings, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE},
-    )
-    wait_until((tool.folder / "begun").exists, "it has begun")
-    process.send_signal(number)
-    done = ended(process)
+    with tool.started("still", "sh", "-c", script) as process:
+        wait_until((tool.folder / "begun").exists, "it has begun")
+        process.send_signal(number)
+        done = ended(process)
     assert (done.status, done.out) == (9, b"heard\n")
 
 
