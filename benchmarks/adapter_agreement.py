@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
 import statistics
@@ -293,7 +292,7 @@ def _cases() -> list[Case]:
 
 
 def _rust_cases() -> list[Case]:
-    """The cases in Rust; Cargo adds a hash to the names of what it builds."""
+    """The cases in Rust."""
     found = []
     for harness, name, words, report in (
         (
@@ -304,8 +303,7 @@ def _rust_cases() -> list[Case]:
         ),
         ("divan", "cases::plain", ("--bench", "--exact", "cases::plain"), _divan),
     ):
-        built = [path for path in (BUILT / harness / "release/deps").glob("cases-*") if os.access(path, os.X_OK)]
-        program = max(built, key=lambda path: path.stat().st_mtime, default=BUILT / harness / "release/deps/cases")
+        program = BUILT / harness / "cases"
         own = (program, *words)
         found.append(Case(harness, (program,), name, lambda _, own=own: own, report))  # type: ignore[misc]
     return found

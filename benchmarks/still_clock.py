@@ -180,10 +180,8 @@ def _cases() -> list[Case]:
 
 
 def cargo_built(crate: str) -> Path:
-    """The file that Cargo built, to whose name it adds a hash."""
-    folder = BUILT / crate / "release/deps"
-    built = [path for path in folder.glob("cases-*") if not path.suffix]
-    return max(built, key=lambda path: path.stat().st_mtime, default=folder / "cases")
+    """The benchmarks that Cargo built for the tests."""
+    return BUILT / crate / "cases"
 
 
 def _words() -> argparse.Namespace:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.builds import built, locked
-from tests.subjects.adapters.driven import OFFERED, SOURCES
+from tests.subjects.adapters.driven import OFFERED, SOURCES, offered
 
 # What Cargo says if a crate or a lock file needs a later Rust; the second comes after "failed to download".
 _TOO_OLD = ("requires rustc", "is not stabilized in this version of Cargo", "does not understand this lock file")
@@ -24,11 +24,11 @@ def cargo_bench(crate: str) -> Path:
     cargo = shutil.which("cargo")
     if cargo is None:
         pytest.skip("there is no cargo: install Rust (https://rustup.rs)")
-    with locked(OFFERED / f"{crate}.lock"):
+    with locked(OFFERED / "cargo.lock"):
         done = subprocess.run(
-            [cargo, "bench", "--no-run", "--locked", "-j1", "--message-format=json"],
-            cwd=SOURCES / crate,
-            env={**os.environ, "CARGO_TARGET_DIR": str(OFFERED / crate)},
+            [cargo, "bench", "--no-run", "--workspace", "--locked", "-j1", "--message-format=json"],
+            cwd=SOURCES,
+            env={**os.environ, "CARGO_TARGET_DIR": str(OFFERED / "cargo")},
             capture_output=True,
             text=True,
             check=False,
@@ -37,8 +37,9 @@ def cargo_bench(crate: str) -> Path:
         pytest.skip(reason)
     assert done.returncode == 0, done.stderr
     messages = map(json.loads, done.stdout.splitlines())
-    (program,) = [message["executable"] for message in messages if message.get("executable")]
-    return Path(program)
+    built = [message for message in messages if message.get("executable")]
+    (program,) = [one["executable"] for one in built if Path(one["manifest_path"]).parent.name == crate]
+    return offered(Path(program), f"{crate}/cases")
 
 
 def cannot_be_built(crate: str, said: str) -> str | None:

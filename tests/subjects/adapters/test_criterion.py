@@ -139,7 +139,10 @@ def test_what_has_no_samples(driver: Driver, name: str, sentence: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "complaint"),
-    [("panics", r"panicked at benches/cases.rs:.*: on purpose"), ("forgets", r"panicked at .*must call Bencher::iter")],
+    [
+        ("panics", r"panicked at criterion/benches/cases.rs:.*: on purpose"),
+        ("forgets", r"panicked at .*must call Bencher::iter"),
+    ],
 )
 def test_panics_are_told(driver: Driver, name: str, complaint: str) -> None:
     measured = driver.launcher.launch(driver.harness.running(driver.launch, Work(name, 1, 15)))
