@@ -32,13 +32,13 @@ from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, 
 
 PROJECT = SOURCES / "jmh"
 # Short, because the speed is not tested.
-QUICK = ("-wi", "2", "-w", "20ms")
+QUICK = ("-wi", "1", "-w", "5ms")
 # No test here depends on what is measured, but the second compiler and a collector with many threads cost time.
 LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 LENGTHS = [
     f"bench.Sums.length:times={times},word={word}"
     for times in (1, 2)
-    for word in ("plain", "with space", "a.b*[c]", "größe/日本", "http://x:y")
+    for word in ("plain", "a.b* [c] größe/日本 http://x:y")
 ]
 
 
@@ -84,10 +84,10 @@ def test_it_lists_each_product_of_the_parameters(driver: Driver) -> None:
         "bench.Sums.sum:n=4000",
         "bench.Sums.sumOfAll",
     ]
-    assert listed[3].params == {"times": "1", "word": "with space"}
+    assert listed[3].params == {"times": "1", "word": "a.b* [c] größe/日本 http://x:y"}
 
 
-@pytest.mark.parametrize("name", ["bench.Sums.forked", "bench.Sums.sum:n=1000", *LENGTHS[1:5]])
+@pytest.mark.parametrize("name", ["bench.Sums.forked", LENGTHS[1]])
 def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, name: str) -> None:
     samples = driver.run(name, samples=3)
     assert len(samples) == 3
@@ -103,16 +103,11 @@ def test_the_value_is_what_jmh_says(driver: Driver) -> None:
 
 
 def test_the_user_s_choice_is_listed_and_run(driver: Driver, jar: Path) -> None:
-    chosen = Driver(Jmh(), java(jar, "Sums.sum", "-p", "n=7,8", "-e", "All", *QUICK, "-r", "3ms"), driver.launcher)
-    assert chosen.names() == ["bench.Sums.sum:n=7", "bench.Sums.sum:n=8"]
-    assert len(chosen.run("bench.Sums.sum:n=8")) == 2
-
-
-def test_values_may_be_joined_to_their_options(driver: Driver, jar: Path) -> None:
-    words = ("-pn=7,8", "-p=word=x", "-f1", "-eAll", "-wi=2", "-w20ms", "-r3ms", "-t1", "Sums.sum")
-    chosen = Driver(Jmh(), java(jar, *words), driver.launcher)
-    assert chosen.names() == ["bench.Sums.sum:n=7", "bench.Sums.sum:n=8"]
-    assert len(chosen.run("bench.Sums.sum:n=8")) == 2
+    apart = ("Sums.sum", "-p", "n=7,8", "-e", "All", *QUICK, "-r", "3ms")
+    joined = ("-pn=7,8", "-p=word=x", "-f1", "-eAll", "-wi=2", "-w20ms", "-r3ms", "-t1", "Sums.sum")
+    one, other = (Driver(Jmh(), java(jar, *words), driver.launcher) for words in (apart, joined))
+    assert one.names() == ["bench.Sums.sum:n=7", "bench.Sums.sum:n=8"]
+    assert len(other.run("bench.Sums.sum:n=8")) == 2
 
 
 @pytest.mark.parametrize(
@@ -149,18 +144,10 @@ def test_what_is_given_is_not_given_twice(words: str, defaults: str) -> None:
     assert passed[passed.index(r"^\Qa.B.c\E$") + 1 : passed.index("-i")] == defaults.split()
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("bench.Sums.fails", "says: java.lang.IllegalStateException: planted failure"),
-        ("bench.Sums.gone", "says: No matching benchmarks"),
-        ("bench.Sums", "says: No matching benchmarks"),
-    ],
-)
-def test_one_that_fails_says_why(driver: Driver, name: str, said: str) -> None:
-    measured = driver.launcher.launch(driver.harness.running(driver.launch, Work(name, 1, 2)))
+def test_what_is_only_the_beginning_of_a_name_runs_nothing(driver: Driver) -> None:
+    measured = driver.launcher.launch(driver.harness.running(driver.launch, Work("bench.Sums", 1, 2)))
     assert measured.has_failed()
-    assert driver.harness.complaint(measured) == said
+    assert driver.harness.complaint(measured) == "says: No matching benchmarks"
 
 
 def test_words_that_contradict_are_told_of(driver: Driver, jar: Path) -> None:
@@ -171,11 +158,6 @@ def test_words_that_contradict_are_told_of(driver: Driver, jar: Path) -> None:
     )
 
 
-def test_a_value_with_a_comma_is_refused(driver: Driver) -> None:
-    with pytest.raises(LaunchError, match=r'ran "bench\.Sums\.sum:n=5", "bench\.Sums\.sum:n=6" where only'):
-        driver.run("bench.Sums.sum:n=5,n=6")
-
-
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess, jar: Path) -> None:
     sides = [
         shlex.join(["java", *LIGHT, f"-Dbench.factor={factor}", "-jar", str(jar), *QUICK, "-f", "0"])
@@ -184,8 +166,11 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess, jar: 
     words = ("--harness", "jmh", *sides, "-b", "*sum:n=1000", "-b", "*fails", *FEW_PAIRS)
     done = here("compare", *words, "--names", "old,new", "--json", "record.json")
     assert done.status == 3, done
-    assert "(bench.Sums.fails) failed with exit status 1 and says: java.lang.IllegalS" in " ".join(done.text.split())
-    (verdict,) = here.json()["derived"]["verdicts"]
+    record = here.json()
+    (failure,) = [one["message"] for one in record["findings"] if one["code"] == "failed"]
+    said = "(bench.Sums.fails) failed with exit status 1 and says: java.lang.IllegalStateException: planted failure"
+    assert said in failure
+    (verdict,) = record["derived"]["verdicts"]
     assert (verdict["benchmark"], verdict["verdict"]) == ("bench.Sums.sum:n=1000", "slower")
 
 
