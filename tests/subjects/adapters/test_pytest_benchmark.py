@@ -8,7 +8,6 @@ import math
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -33,6 +32,7 @@ from tests.subjects.adapters.driven import SOURCES, Driver, spec
 PYTEST = (sys.executable, "-m", "pytest")
 WORK = "bench/bench_work.py"
 BROKEN = "bench/bench_broken.py"
+PEDANTIC = ("test_pedantic_with_setup", "test_pedantic")
 
 STATE = """
 made = []
@@ -119,40 +119,20 @@ def test_it_lists_the_tests_that_use_the_fixture(driver: Driver) -> None:
     assert sum("test_text[" in name for name in listed) == 14
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        "test_text[with space-1]",
-        "test_text[a/b::c[d]-2.5]",
-        r"test_text[gr\xf6\xdfe/\u65e5\u672c-1]",
-        "test_text['quotes\" $HOME-2.5]",
-        "TestClass::test_marked",
-        "test_of_a_fixture",
-    ],
-)
-def test_one_with_any_name_runs_as_often_as_asked(driver: Driver, test: str) -> None:
-    samples = driver.run(f"{WORK}::{test}", loops=3, samples=4)
-    assert [sample.loops for sample in samples] == [3] * 4
+def test_the_value_is_what_pytest_benchmark_says_with_the_time_on_a_processor(driver: Driver) -> None:
+    samples = driver.run(f"{WORK}::test_sum", loops=50, samples=9)
+    assert [one.loops for one in samples] == [50] * 9
+    for one in samples:
+        assert one.cpu_ns is not None
+        assert one.delay_ns is not None
+        assert one.delay_ns + one.cpu_ns < 2 * one.ns
+    assert driver.measured is not None
+    (own,) = json.loads(driver.measured.results or b"")["benchmarks"]
+    times = [one.ns / one.loops for one in samples]
+    assert [min(times), max(times)] == pytest.approx([own["stats"][name] * 1e9 for name in ("min", "max")], rel=1e-3)
 
 
-def test_the_value_is_what_pytest_benchmark_says(driver: Driver, folder: Path) -> None:
-    # The least one, as a wait for a processor within a round triples it. Other work on the core may double it.
-    ours = min(one.ns / one.loops for one in driver.run(f"{WORK}::test_sum", loops=50, samples=9))
-    words = ("--benchmark-enable", "--benchmark-json=own.json", "--benchmark-max-time=0.1")
-    # As a worker of xdist it would write no file.
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
-    subprocess.run([*PYTEST, f"{WORK}::test_sum", *words], cwd=folder, env=env, check=True, capture_output=True)
-    (own,) = json.loads((folder / "own.json").read_text())["benchmarks"]
-    assert 0.25 < ours / (own["stats"]["min"] * 1e9) < 4
-
-
-def test_the_time_on_a_processor_is_told(driver: Driver) -> None:
-    for sample in driver.run(f"{WORK}::test_sum", loops=50, samples=3):
-        assert sample.cpu_ns is not None
-        assert sample.delay_ns is not None
-        assert sample.delay_ns + sample.cpu_ns < 2 * sample.ns
-    for sample in driver.run(f"{WORK}::TestClass::test_marked", loops=20, samples=3):  # it sleeps
-        assert (sample.cpu_ns or 0) < sample.ns / 2
+def test_the_time_on_a_processor_is_not_told_where_another_thread_works(driver: Driver) -> None:
     assert {one.cpu_ns for one in driver.run(f"{WORK}::test_in_another_thread", loops=20)} == {None}
 
 
@@ -164,26 +144,23 @@ def test_clocks_that_a_test_has_stand_still_are_not_ours(driver: Driver, tmp_pat
 
 
 def test_what_pedantic_fixes_is_left_to_it(driver: Driver) -> None:
-    assert [one.loops for one in driver.run(f"{WORK}::test_pedantic", loops=50, samples=2)] == [11] * 7
-    assert [one.loops for one in driver.run(f"{WORK}::test_pedantic_with_setup", loops=50, samples=2)] == [1] * 5
+    measured, works = each_of(driver, *(f"{WORK}::{name}" for name in PEDANTIC))
+    loops = [[one.loops for one in samples] for samples in samples_of(driver, measured, works)]
+    assert loops == [[1] * 5, [11] * 7]
 
 
 @pytest.mark.parametrize(
     ("test", "said"),
     [
-        (f"{BROKEN}::test_fails", "says: bench/bench_broken.py::test_fails: AssertionError: planted assert"),
-        (f"{BROKEN}::test_raises", "ValueError: invalid literal"),
         (f"{BROKEN}::test_skips", "says: the test was skipped: not here"),
-        (f"{BROKEN}::test_expected", "says: the test is expected to fail"),
         (f"{WORK}::test_plain", "says: no test that uses the benchmark fixture is called bench/bench_work.py::test_pl"),
-        ("gone.py::test_sum", "says: no test that uses the benchmark fixture is called gone.py::test_sum"),
     ],
 )
 def test_one_that_fails_says_why(driver: Driver, test: str, said: str) -> None:
     measured = driver.launcher.launch(driver.harness.running(driver.launch, Work(test, 1, 2)))
     assert measured.has_failed()
     assert said in (driver.harness.complaint(measured) or "")
-    assert driver.harness.skips(measured) == test.endswith(("::test_skips", "::test_expected"))
+    assert driver.harness.skips(measured) == test.endswith("::test_skips")
 
 
 def each_of(driver: Driver, *tests: str) -> tuple[Measured, list[Work]]:
@@ -192,14 +169,27 @@ def each_of(driver: Driver, *tests: str) -> tuple[Measured, list[Work]]:
     return driver.launcher.launch(driver.harness.running_each(driver.launch, works)), works
 
 
-def test_several_have_a_start_in_common_and_a_process_each(driver: Driver) -> None:
-    tests = [f"{WORK}::test_text[with space-1]", f"{WORK}::test_sum", f"{WORK}::TestClass::test_marked"]
-    measured, works = each_of(driver, *tests)
+def samples_of(driver: Driver, measured: Measured, works: list[Work]) -> list[tuple[Sample, ...]]:
+    """Return the samples of each test of such a launch, all of which must have gone well."""
     assert not measured.has_failed(), measured
     parts = driver.harness.apart(measured, works)
-    for part, work in zip(parts, works, strict=True):
-        assert [sample.loops for sample in driver.harness.samples(part, work)] == [3] * 4
-        assert not part.has_failed()
+    assert not any(part.has_failed() for part in parts), parts
+    return [driver.harness.samples(part, work) for part, work in zip(parts, works, strict=True)]
+
+
+def test_several_of_any_name_have_a_start_in_common_and_a_process_each(driver: Driver) -> None:
+    names = [
+        "test_of_a_fixture",
+        "test_sum",
+        "TestClass::test_marked",
+        "test_text[with space-1]",
+        "test_text[a/b::c[d]-2.5]",
+        r"test_text[gr\xf6\xdfe/\u65e5\u672c-1]",
+        "test_text['quotes\" $HOME-2.5]",
+    ]
+    measured, works = each_of(driver, *(f"{WORK}::{name}" for name in names))
+    assert [[one.loops for one in samples] for samples in samples_of(driver, measured, works)] == [[3] * 4] * 7
+    parts = driver.harness.apart(measured, works)
     assert sum(part.wall_ns for part in parts) < measured.wall_ns
     assert parts[0].start_ns > measured.start_ns
     assert parts[1].cpu_ns is not None
@@ -225,23 +215,20 @@ def both_of(driver: Driver, tests: Sequence[str], turns: str) -> list[list[tuple
 
 
 def test_both_sides_take_their_samples_in_turn(driver: Driver) -> None:
-    tests = [f"{WORK}::test_sum", f"{WORK}::TestClass::test_marked", f"{WORK}::test_sum_of_more", f"{WORK}::test_sum"]
-    one, other = both_of(driver, tests, "0010")
+    names = ("test_sum", "TestClass::test_marked", "test_sum_of_more", "test_sum", *PEDANTIC)
+    one, other = both_of(driver, [f"{WORK}::{name}" for name in names], "001001")
     for place, turn in enumerate("0010"):
         assert [sample.order for sample in one[place][1]] == [int(turn)] * 3
         assert [sample.order for sample in other[place][1]] == [1 - int(turn)] * 3
+    # What has rounds of its own has one turn.
+    assert [[len(samples) for _, samples in side[4:]] for side in (one, other)] == [[5, 7]] * 2
+    assert {sample.order for side in (one, other) for _, samples in side[4:] for sample in samples} == {None}
     for (part, _), (beside, _) in zip(one, other, strict=True):  # both exist at the same time
         assert part.start_ns < beside.start_ns + beside.wall_ns
         assert beside.start_ns < part.start_ns + part.wall_ns
     # The test sleeps 9 times: if both slept at the same time, they would take as long as one.
     slept = [sum(sample.ns for sample in side[1][1]) for side in (one, other)]
     assert max(one[1][0].wall_ns, other[1][0].wall_ns) > 0.9 * sum(slept)
-
-
-def test_what_has_rounds_of_its_own_has_one_turn(driver: Driver) -> None:
-    one, other = both_of(driver, [f"{WORK}::test_pedantic_with_setup", f"{WORK}::test_pedantic"], "01")
-    assert [[len(samples) for _, samples in side] for side in (one, other)] == [[5, 7]] * 2
-    assert {sample.order for side in (one, other) for _, samples in side for sample in samples} == {None}
 
 
 def test_what_works_elsewhere_has_a_start_of_its_own(driver: Driver) -> None:
@@ -288,12 +275,20 @@ def test_two_launches_take_their_samples_in_turn(driver: Driver) -> None:
         assert [sample.order for sample in driver.harness.samples(measured, work)] == [order] * 4
 
 
-def test_none_finds_what_another_one_left_behind(driver: Driver, tmp_path: Path) -> None:
+def test_none_finds_what_another_one_left_behind_and_one_that_kills_its_process_is_told_of(
+    driver: Driver, tmp_path: Path
+) -> None:
     (tmp_path / "test_state.py").write_text(STATE)
+    (tmp_path / "test_ends.py").write_text(ENDS)
     own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
-    measured, works = each_of(own, *(f"test_state.py::test_{name}" for name in ("one", "other", "one", "third")))
+    states = (f"test_state.py::test_{name}" for name in ("one", "other", "one", "third"))
+    measured, works = each_of(own, *states, *(f"test_ends.py::test_{name}" for name in ("killed", "exits", "good")))
     assert not measured.has_failed(), measured
-    assert [part.exit_code for part in own.harness.apart(measured, works)] == [0] * 4
+    *four, killed, exits, good = own.harness.apart(measured, works)
+    assert [part.exit_code for part in four] == [0] * 4
+    assert killed.signal == 9
+    assert "SystemExit" in (own.harness.complaint(exits) or "")
+    assert len(own.harness.samples(good, works[-1])) == 4
 
 
 def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
@@ -306,21 +301,12 @@ def test_those_that_end_badly_leave_the_others_alone(driver: Driver) -> None:
         assert len(driver.harness.samples(part, work)) == 4
     said = [driver.harness.complaint(part) or "" for part in broken]
     assert all(part.exit_code == 1 for part in broken)
+    assert [driver.harness.skips(part) for part in broken] == [False, True, True, False, False]
     causes = ("planted assert", "not here", "expected to fail", "ValueError", "test_unexpected: the test failed")
     for sentence, words in zip(said, causes, strict=True):
         assert words in sentence
     with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
         driver.harness.samples(never, works[-2])
-
-
-def test_one_that_kills_its_process_is_told_of(driver: Driver, tmp_path: Path) -> None:
-    (tmp_path / "test_ends.py").write_text(ENDS)
-    own = Driver(driver.harness, launch(tmp_path, "."), driver.launcher)
-    measured, works = each_of(own, *(f"test_ends.py::test_{name}" for name in ("killed", "exits", "good")))
-    killed, exits, good = own.harness.apart(measured, works)
-    assert killed.signal == 9
-    assert "SystemExit" in (own.harness.complaint(exits) or "")
-    assert len(own.harness.samples(good, works[2])) == 4
 
 
 def test_where_threads_run_no_process_is_forked(driver: Driver, tmp_path: Path) -> None:
@@ -369,11 +355,6 @@ def test_a_weighing_of_several_by_one_start_a_side(here: InProcess) -> None:
     assert not [file for file in (here.folder / ".benchmarks").rglob("*") if file.is_file()]
 
 
-def test_one_that_never_calls_it_measures_nothing(driver: Driver) -> None:
-    with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
-        driver.run(f"{BROKEN}::test_never_calls")
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -383,11 +364,13 @@ def test_one_that_never_calls_it_measures_nothing(driver: Driver) -> None:
 )
 def test_a_list_that_fails_says_why(driver: Driver, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     folder = copied(tmp_path)
+    plugins = ALONE
     (folder / "bad").mkdir()
     (folder / "bad/bench_bad.py").write_text("1 / 0\n")
     if "no:benchmark" in words:
+        plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         (folder / "pytest.ini").write_text("[pytest]\npython_files = bench_*.py\n")
-    measured = driver.launcher.launch(driver.harness.listing(launch(folder, *words, plugins={})))
+    measured = driver.launcher.launch(driver.harness.listing(launch(folder, *words, plugins=plugins)))
     assert measured.has_failed()
     assert said in (driver.harness.complaint(measured) or ""), measured
 
@@ -410,7 +393,6 @@ def test_a_python_without_pythonpath_is_told_of(driver: Driver, folder: Path) ->
 def test_it_may_be_loaded_without_all_other_plugins(driver: Driver, folder: Path) -> None:
     bare = replace(launch(folder, "bench", "-p", "pytest_benchmark.plugin"), env=(b"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1",))
     own = Driver(driver.harness, bare, driver.launcher)
-    assert f"{WORK}::test_sum" in own.names()
     assert len(own.run(f"{WORK}::test_sum", loops=3, samples=4)) == 4
 
 
