@@ -315,9 +315,10 @@ def test_one_subject_is_no_comparison(asked: InProcess) -> None:
     assert "two commands or more" in asked.refuses("compare", "--harness", "protocol", suite())
 
 
-def test_a_pattern_that_fits_none(answers: Answering) -> None:
-    sentence = answers.refuses("compare", "--harness", "protocol", suite(), suite(), "-b", "a", "-b", "x*")
-    assert sentence == "--benchmark 'x*' fits none of the baseline's benchmarks: a, b, c"
+@pytest.mark.parametrize("pattern", ["x*", "["])
+def test_a_pattern_that_fits_none(answers: Answering, pattern: str) -> None:
+    sentence = answers.refuses("compare", "--harness", "protocol", suite(), suite(), "-b", "a", "-b", pattern)
+    assert sentence == f"--benchmark '{pattern}' fits none of the baseline's benchmarks: a, b, c"
 
 
 def test_a_program_that_is_missing(asked: InProcess) -> None:

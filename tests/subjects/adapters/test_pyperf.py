@@ -82,28 +82,17 @@ def test_commands_and_statements(driver: Driver, launcher: Launcher) -> None:
 
 
 def test_the_value_is_what_pyperf_says(driver: Driver, tmp_path: Path) -> None:
-    for name, words in (("sum of more", "--worker-task=1"), ("ten at once", "--worker-task=2")):
-        # The least one, as a wait for a processor within a value triples it. Other work on the core may double it.
+    file = tmp_path / "own.json"
+    for name in ("sum of more", "ten at once"):
         ours = min(one.ns / one.loops for one in driver.run(name, loops=200, samples=9))
-        file = tmp_path / f"{words}.json"
-        own: list[str | Path] = [
-            sys.executable,
-            SCRIPT,
-            "--worker",
-            words,
-            "--loops=200",
-            "--values=9",
-            "--warmups=1",
-            "--output",
-            file,
-        ]
-        subprocess.run(own, check=True, capture_output=True)
-        shown = subprocess.run(
+        assert driver.measured is not None
+        file.write_bytes(driver.measured.results or b"")
+        told = subprocess.run(
             [sys.executable, "-m", "pyperf", "stats", file], check=True, capture_output=True, text=True
         )
-        least = next(line for line in shown.stdout.splitlines() if line.startswith("Minimum"))
+        least = next(line for line in told.stdout.splitlines() if line.startswith("Minimum"))
         amount, unit = least.split()[1:3]
-        assert 0.25 < ours / (float(amount) * {"ns": 1, "us": 1e3, "ms": 1e6}[unit]) < 4
+        assert ours == pytest.approx(float(amount) * {"ns": 1, "us": 1e3, "ms": 1e6}[unit], rel=0.01)
 
 
 def test_a_task_is_found_once_this_process_has_listed(driver: Driver) -> None:
@@ -155,14 +144,6 @@ def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> No
         sizes[side] |= {sample[0] for sample in samples}
     loops = record["benchmarks"][0]["loops"]
     assert sizes == {0: {loops}, 1: {record["benchmarks"][0].get("candidate_loops", loops)}}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "said"), [("none*", "fits none of the baseline's benchmarks"), ("[", "fits none of the baseline's")]
-)
-def test_a_filter_that_matches_none(here: InProcess, pattern: str, said: str) -> None:
-    command = shlex.join([sys.executable, str(SCRIPT)])
-    assert said in here.refuses("compare", "--harness", "pyperf", command, command, "-b", pattern)
 
 
 # --- recognised
