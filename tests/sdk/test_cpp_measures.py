@@ -92,7 +92,7 @@ def test_set_up_is_not_counted(harness: Path, tmp_path: Path) -> None:
 @pytest.fixture(scope="session")
 def suites() -> tuple[Path, Path]:
     """The example suite as it is, and with one benchmark made slower."""
-    build = [need("g++"), "-std=c++17", *STRICT]
+    build = [need("g++"), "-std=c++17", *STRICT, "-O1"]
 
     def make(place: Path) -> None:
         common = place / "containers.o"
@@ -110,10 +110,11 @@ def test_the_suite_run_interactively(suites: tuple[Path, Path]) -> None:
     assert listed[0] == listed[1]
     assert len(names) >= 20
     # Running all benchmarks, the default, takes 10 s.
-    done = subprocess.run([suites[0], "hash_"], capture_output=True, text=True, check=True)
+    done = subprocess.run([suites[0], "hash_fnv1a", "parse_i"], capture_output=True, text=True, check=True)
     *lines, hint = done.stdout.splitlines()
-    assert [line.split(maxsplit=2)[2] for line in lines] == [name for name in names if "hash_" in name]
-    assert len(lines) > 1
+    chosen = [name for name in names if name in ("hash_fnv1a", "parse_integers")]
+    assert [line.split(maxsplit=2)[2] for line in lines] == chosen
+    assert len(chosen) == 2
     assert all(re.fullmatch(r" *\d+\.\d{3} (ns|us|ms|s)  \S+", line) for line in lines)
     assert hint == "for a look; weigh with: steelyard compare --harness protocol OLD NEW"
 
@@ -172,7 +173,6 @@ def test_run_interactively_where_nobody_reads_no_more_are_run(failing: Path) -> 
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
-        (["oo"], 0, ""),
         (["nothing", "oo"], 0, ""),
         (["ba"], 1, "steelyard: bad: no data\n"),
         (["nothing"], 2, 'steelyard: no benchmark has "nothing" in its name\n'),
