@@ -33,8 +33,8 @@ from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, 
 PROJECT = SOURCES / "jmh"
 # Short, because the speed is not tested.
 QUICK = ("-wi", "1", "-w", "5ms")
-# No test here depends on what is measured, but the second compiler and a collector with many threads cost time. The lock
-# would have a launch fail while any other JMH runs on this machine.
+# No test here depends on what is measured, but the second compiler and a collector with many threads cost time. Its
+# lock would have a launch fail while any other JMH runs on this machine.
 LIGHT = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djmh.ignoreLock=true")
 LENGTHS = [
     f"bench.Sums.length:times={times},word={word}"

@@ -169,8 +169,7 @@ def test_a_folder_that_is_on_the_path_twice_changes_no_build(tmp_path: Path) -> 
     assert fingerprint({"PATH": f"/bin:{tmp_path}"}, {}, "make") != once
 
 
-@pytest.mark.parametrize("what", ["command", "variable", "wanted", "tool", "layout", "folder"])
-def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path, what: str) -> None:
+def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path) -> None:
     tool = tmp_path / "bin" / "cc"
     tool.parent.mkdir()
     tool.write_text("#!/bin/sh\n")
@@ -179,25 +178,26 @@ def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path, w
     build.repo.write("below/file", "x")
     build.repo.commit("below")
     recipe = Recipe("echo {layout}")
-    with build("HEAD", recipes=[recipe]):
-        pass
-    changed, within = recipe, "."
-    if what == "command":
-        changed = replace(recipe, command="echo other")
-    elif what == "variable":
-        build.environment["CFLAGS"] = "-O3"
-    elif what == "wanted":
-        changed = replace(recipe, environment={"MODE": "fast"})
-    elif what == "tool":
-        tool.write_text("#!/bin/sh\n# a newer one\n")
-    elif what == "layout":
-        changed = replace(recipe, layout=1)
-    else:
-        within = "below"
+
+    def made(recipe: Recipe, within: str = ".") -> int:
+        build.made()
+        with build("HEAD", recipes=[recipe], within=within):
+            return len(build.made())  # of both sides, which are one tree
+
+    assert made(recipe) == 1
     build.environment["EDITOR"] = "has nothing to do with it"
-    build.made()
-    with build("HEAD", recipes=[changed], within=within):
-        assert len(build.made()) == 1, "of both sides, which are one tree"
+    assert made(recipe) == 0
+    for changed in (
+        replace(recipe, command="echo other"),
+        replace(recipe, environment={"MODE": "fast"}),
+        replace(recipe, layout=1),
+    ):
+        assert made(changed) == 1, changed
+    assert made(recipe, within="below") == 1
+    build.environment["CFLAGS"] = "-O3"
+    assert made(recipe) == 1
+    tool.write_text("#!/bin/sh\n# a newer one\n")
+    assert made(recipe) == 1
 
 
 def test_what_a_build_finds(build: Builder) -> None:
@@ -211,16 +211,17 @@ def test_what_a_build_finds(build: Builder) -> None:
         assert sides[0].facts().layout == 7
 
 
-@pytest.mark.parametrize("name", ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"])
-def test_builds_share_no_folder_that_they_write_to(build: Builder, name: str) -> None:
-    build.environment[name] = "/anywhere"
+def test_builds_share_no_folder_that_they_write_to(build: Builder) -> None:
+    names = ("CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR")
+    build.environment |= dict.fromkeys(names, "/anywhere")
     with build(recipes=[Recipe("env")]) as sides:
-        assert name not in sides[0].log.read_text()
-    with build(recipes=[Recipe("env", {name: "target/other"})]) as sides:
-        assert f"{name}=target/other\n" in sides[0].log.read_text()
-    assert f"{name}=/anywhere is one folder for all builds" in str(
-        build.refusal(UsageError, recipes=[Recipe("env", {name: "/anywhere"})])
-    )
+        assert not any(name in sides[0].log.read_text() for name in names)
+    with build(recipes=[Recipe("env", dict.fromkeys(names, "target/other"))]) as sides:
+        assert {f"{name}=target/other" for name in names} <= set(sides[0].log.read_text().splitlines())
+    for name in names:
+        assert f"{name}=/anywhere is one folder for all builds" in str(
+            build.refusal(UsageError, recipes=[Recipe("env", {name: "/anywhere"})])
+        )
 
 
 def test_git_works_in_a_build(build: Builder) -> None:
