@@ -191,6 +191,7 @@ def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path) -
         replace(recipe, command="echo other"),
         replace(recipe, environment={"MODE": "fast"}),
         replace(recipe, layout=1),
+        replace(recipe, layout=2),
     ):
         assert made(changed) == 1, changed
     assert made(recipe, within="below") == 1
