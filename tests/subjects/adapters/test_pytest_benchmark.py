@@ -355,6 +355,11 @@ def test_a_weighing_of_several_by_one_start_a_side(here: InProcess) -> None:
     assert not [file for file in (here.folder / ".benchmarks").rglob("*") if file.is_file()]
 
 
+def test_one_that_never_calls_it_measures_nothing(driver: Driver) -> None:
+    with pytest.raises(LaunchError, match=r"never called benchmark\(\)"):
+        driver.run(f"{BROKEN}::test_never_calls")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
