@@ -85,16 +85,15 @@ def test_counts_that_are_mostly_none_vary_by_a_number() -> None:
 def test_alike_sides_that_do_not_repeat_alarm_at_most_at_alpha(shape: str) -> None:
     generator = np.random.default_rng(7)
     counts, tries = counts_needed(ALPHA), 20_000
+    noise = generator.standard_normal((tries, 2, counts))
+    if shape == "lognormal":
+        noise = np.exp(1.5 * noise)
+    elif shape == "two modes":
+        noise = np.where(noise > 0, 5.0, -5.0) + 0.1 * generator.standard_normal((tries, 2, counts))
+    elif shape == "rounded":
+        noise = np.round(noise)
     alarms = 0
-    for _ in range(tries):
-        noise = generator.standard_normal((2, counts))
-        if shape == "lognormal":
-            noise = np.exp(1.5 * noise)
-        elif shape == "two modes":
-            noise = np.where(noise > 0, 5.0, -5.0) + 0.1 * generator.standard_normal((2, counts))
-        elif shape == "rounded":
-            noise = np.round(noise)
-        baseline, candidate = (1000 + 10 * noise).tolist()
+    for baseline, candidate in (1000 + 10 * noise).tolist():
         judged = judge_counts(baseline, candidate, 1e-5, ALPHA)
         alarms += judged is not None and judged.verdict in ("slower", "faster")
     assert alarms <= 1.15 * ALPHA * tries

@@ -36,7 +36,7 @@ def components(layouts: Sequence[Sequence[FloatArray]]) -> Components:
     """Split the variance of values: layouts of launches of samples, (r,) each, of any lengths."""
     launches = [launch for layout in layouts for launch in layout]
     sample, within = _pooled(launches)
-    means = [np.array([launch.mean() for launch in layout]) for layout in layouts]
+    means = np.split(_means(launches), np.cumsum([len(layout) for layout in layouts])[:-1])
     launch_and_sample, _ = _pooled(means)
     launch = max(0.0, launch_and_sample - within)
     return Components(variance_between(means)[0], launch, sample)
@@ -47,17 +47,25 @@ def variance_between(groups: Sequence[FloatArray]) -> tuple[float, float]:
     if len(groups) < 2:
         return 0.0, 0.0
     _, added = _pooled(groups)
-    observed = float(np.var([group.mean() for group in groups], ddof=1))
+    observed = float(np.var(_means(groups), ddof=1))
     return max(0.0, observed - added), min(observed, added)
 
 
 def _pooled(groups: Sequence[FloatArray]) -> tuple[float, float]:
     """The variance within groups, and the mean variance that it gives their means; 0 if no group has two values."""
-    freedom = sum(len(group) - 1 for group in groups)
+    sizes = np.array([len(group) for group in groups])
+    freedom = int((sizes - 1).sum())
     if not freedom:
         return 0.0, 0.0
-    variance = float(sum(((group - group.mean()) ** 2).sum() for group in groups)) / freedom
-    return variance, variance * float(np.mean([1 / len(group) for group in groups]))
+    deviations = np.concatenate(groups) - np.repeat(_means(groups), sizes)
+    variance = float((deviations**2).sum()) / freedom
+    return variance, variance * float((1 / sizes).mean())
+
+
+def _means(groups: Sequence[FloatArray]) -> FloatArray:
+    """The mean of each group, which has at least one value."""
+    sizes = np.array([len(group) for group in groups])
+    return np.asarray(np.add.reduceat(np.concatenate(groups), np.cumsum(sizes) - sizes) / sizes)
 
 
 def layouts_p_value(values: FloatArray, layouts: IntArray) -> float:
