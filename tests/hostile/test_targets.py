@@ -28,14 +28,14 @@ def says_timeout(sentence: str) -> bool:
 
 def test_a_flood_of_output_leaves_memory_flat(tool: Tool) -> None:
     before = tool.run("true", "--launches", "1").peak_bytes
-    flood = sh("head -c 512M /dev/zero; yes | head -c 256M >&2; yes error | head -c 256M | tee /dev/stderr")
+    flood = sh("head -c 128M /dev/zero; yes | head -c 64M >&2; yes error | head -c 64M | tee /dev/stderr")
     done = tool.run(flood, "--launches", "1", "--warmup", "0")
     assert done.status == 0
     assert done.peak_bytes < before + (32 << 20)
 
 
 def test_last_words_without_end_are_cut(tool: Tool) -> None:
-    for flood in ("head -c 64M /dev/zero >&2; exit 7", "yes | tr -d \\\\n | head -c 64M >&2; exit 7"):
+    for flood in ("head -c 16M /dev/zero >&2; exit 7", "yes | tr -d \\\\n | head -c 16M >&2; exit 7"):
         sentence = tool.fails(sh(flood))
         assert "failed with exit status 7 (its last words: " in sentence
         assert len(sentence) < 1500

@@ -186,14 +186,14 @@ def test_a_target_that_is_gone(counter: Counting, tmp_path: Path) -> None:
 
 def test_a_time_limit_is_no_count(counter: Counting, tmp_path: Path) -> None:
     program = compiled(tmp_path, "deaf", c_programs.DEAF)
-    counted = counter.count(launch(program, timeout_ns=500_000_000))
+    counted = counter.count(launch(program, timeout_ns=200_000_000))
     assert (counted.measured.timed_out, counted.events) == (True, {})
 
 
-@pytest.mark.parametrize("name", ["a b", "50%", "%p", "100%%n"])
 def test_any_folder_for_temporary_files_will_do(
-    counter: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    counter: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    name = "a b, 50%, %p, 100%%n"
     (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
     assert counter.count(launch("/bin/true")).events["Ir"] > 10_000
@@ -219,15 +219,12 @@ def test_a_file_for_output_that_cannot_be_written(counter: Counting, tmp_path: P
         counter.count(launch("/bin/echo", "more", stdout=os.fsencode(tmp_path / "absent" / "out")))
 
 
-@pytest.mark.parametrize(("program", "shown"), [("/bin/sh", b"/bin/sh: 1: "), ("./sh", b"./sh: 1: ")])
-def test_a_target_speaks_of_itself_by_the_path_that_the_user_knows(
-    counter: Counting, tmp_path: Path, program: str, shown: bytes
-) -> None:
+def test_a_target_speaks_of_itself_by_the_path_that_the_user_knows(counter: Counting, tmp_path: Path) -> None:
     (tmp_path / "sh").symlink_to("/bin/sh")
-    counted = counter.count(launch(program, "-c", "no-such-command; exit 3", cwd=os.fsencode(tmp_path)))
+    counted = counter.count(launch("./sh", "-c", "no-such-command; exit 3", cwd=os.fsencode(tmp_path)))
     said = counted.measured.stderr
     assert said is not None
-    assert said.startswith(shown)
+    assert said.startswith(b"./sh: 1: ")
     assert (b"//" in said, counted.measured.exit_code) == (False, 3)
 
 

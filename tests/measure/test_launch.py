@@ -65,10 +65,10 @@ def test_a_signal_is_returned(launcher: Launcher, number: signal.Signals) -> Non
 
 
 def test_what_never_ends_is_killed_when_its_time_is_over(launcher: Launcher) -> None:
-    measured = launcher.launch(sh(b"echo waiting >&2; exec sleep 600", timeout_ns=500_000_000))
+    measured = launcher.launch(sh(b"echo waiting >&2; exec sleep 600", timeout_ns=200_000_000))
     assert measured.timed_out
     assert measured.signal == signal.SIGKILL
-    assert measured.wall_ns >= 500_000_000
+    assert measured.wall_ns >= 200_000_000
     assert measured.stderr == b"waiting\n"
 
 

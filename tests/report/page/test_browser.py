@@ -46,6 +46,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
+def suite_address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The address of a page with the suite alone, which is there in half of the time."""
+    path = tmp_path_factory.mktemp("suite") / "page.html"
+    path.write_text(pages.page_of_suite(path.parent))
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
 def window(browser: Browser) -> Page:
     """One window for all tests, because opening one takes as long as most of them."""
     return browser.new_page(reduced_motion="reduce")
@@ -53,7 +61,16 @@ def window(browser: Browser) -> Page:
 
 @pytest.fixture
 def page(window: Page, address: str) -> Iterator[Page]:
-    """The page, opened anew; by the end it must have written nothing to the console and requested nothing."""
+    yield from opened(window, address)
+
+
+@pytest.fixture
+def suite(window: Page, suite_address: str) -> Iterator[Page]:
+    yield from opened(window, suite_address)
+
+
+def opened(window: Page, address: str) -> Iterator[Page]:
+    """Yield a page, opened anew; by the end it must have written nothing to the console and requested nothing."""
     said: list[str] = []
     listeners: dict[Any, Any] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
@@ -81,36 +98,36 @@ def names(page: Page) -> list[str]:
     return found
 
 
-def test_it_is_sorted_by_each_heading_both_ways(page: Page) -> None:
-    heading = page.locator("#part-1-table thead th", has_text="change").first
+def test_it_is_sorted_by_each_heading_both_ways(suite: Page) -> None:
+    heading = suite.locator("#part-1-table thead th", has_text="change").first
     heading.locator("button").click()
     assert heading.get_attribute("aria-sort") == "ascending"
-    assert names(page)[0] == "parse"
+    assert names(suite)[0] == "parse"
     heading.locator("button").press("Enter")
     assert heading.get_attribute("aria-sort") == "descending"
-    assert names(page)[-1] == "parse"
+    assert names(suite)[-1] == "parse"
     assert (
-        page.locator("#part-1-table th[aria-sort=none]").count()
-        == page.locator("#part-1-table th[aria-sort]").count() - 1
+        suite.locator("#part-1-table th[aria-sort=none]").count()
+        == suite.locator("#part-1-table th[aria-sort]").count() - 1
     )
 
 
-def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(page: Page) -> None:
-    part = page.locator("#part-1")
+def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(suite: Page) -> None:
+    part = suite.locator("#part-1")
     search = part.get_by_role("searchbox")
     search.fill("SORT 64")
-    assert names(page) == ["sort/64"]
+    assert names(suite) == ["sort/64"]
     assert "1 row of 6" in part.locator(".count").inner_text()
     search.fill("")
     part.get_by_role("button", name="faster").click()
-    assert names(page) == ["parse"]
+    assert names(suite) == ["parse"]
     part.get_by_role("button", name="faster").click()
     part.get_by_role("combobox", name="Show all tags or one").select_option("quick")
-    assert names(page) == ["parse", "hash", "copy"]
+    assert names(suite) == ["parse", "hash", "copy"]
     part.get_by_role("combobox", name="Show all tags or one").select_option("")
     part.get_by_role("combobox", name="Group the rows").select_option("tag")
     assert part.locator("tr.group th").all_inner_texts() == ["quick 3 rows", "slow 3 rows"]
-    assert len(names(page)) == 6
+    assert len(names(suite)) == 6
 
 
 def test_it_is_grouped_by_parameters_of_any_name_and_by_all_tags(browser: Browser, tmp_path: Path) -> None:
@@ -214,8 +231,8 @@ def test_a_legend_on_paper_has_the_forms_that_are_drawn(page: Page) -> None:
     assert min(width for _, width in dashed) > 17  # room for more than one dash
 
 
-def test_of_few_samples_the_middle_is_drawn_too(page: Page) -> None:
-    page.evaluate(
+def test_of_few_samples_the_middle_is_drawn_too(suite: Page) -> None:
+    suite.evaluate(
         """() => {
             window.marked = new Map();
             for (const name of ["arc", "fillRect"]) {
@@ -228,17 +245,17 @@ def test_of_few_samples_the_middle_is_drawn_too(page: Page) -> None:
             }
         }"""
     )
-    page.locator("#r3 th button").click()
-    canvas = page.locator("#d3 .panel", has_text="Samples of a launch").locator("canvas")
+    suite.locator("#r3 th button").click()
+    canvas = suite.locator("#d3 .panel", has_text="Samples of a launch").locator("canvas")
     marks: list[str] = canvas.evaluate("canvas => [...marked.get(canvas) ?? []]")
     assert sorted(mark.partition(" ")[0] for mark in marks) == ["arc"] * 9 + ["fillRect"] * 9
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-def test_the_point_at_the_pointer_is_told_with_units_and_beside_the_title(page: Page, width: int) -> None:
-    resize(page, width, 900)
-    page.locator("#r0 th button").click()
-    panel = page.locator("#d0 .panel", has_text="Candidate against baseline")
+def test_the_point_at_the_pointer_is_told_with_units_and_beside_the_title(suite: Page, width: int) -> None:
+    resize(suite, width, 900)
+    suite.locator("#r0 th button").click()
+    panel = suite.locator("#d0 .panel", has_text="Candidate against baseline")
     over = panel.locator(".u-over")
     over.scroll_into_view_if_needed()
     box = over.bounding_box()
@@ -246,7 +263,7 @@ def test_the_point_at_the_pointer_is_told_with_units_and_beside_the_title(page: 
     shown = panel.locator(".nearest")
     for place in (0.06, 0.9):
         for height in range(5, int(box["height"]), 10):
-            page.mouse.move(box["x"] + place * box["width"], box["y"] + height)
+            suite.mouse.move(box["x"] + place * box["width"], box["y"] + height)
             if shown.inner_text():
                 break
         assert re.fullmatch(
@@ -258,15 +275,15 @@ def test_the_point_at_the_pointer_is_told_with_units_and_beside_the_title(page: 
         assert title["y"] + title["height"] <= told["y"]
 
 
-def test_a_row_is_opened_and_closed_by_keyboard_and_goes_where_its_row_goes(page: Page) -> None:
-    button = page.get_by_role("button", name="parse", exact=True)
+def test_a_row_is_opened_and_closed_by_keyboard_and_goes_where_its_row_goes(suite: Page) -> None:
+    button = suite.get_by_role("button", name="parse", exact=True)
     button.focus()
-    page.keyboard.press("Enter")
+    suite.keyboard.press("Enter")
     assert button.get_attribute("aria-expanded") == "true"
-    article = page.locator(f"#{button.get_attribute('aria-controls')}")
+    article = suite.locator(f"#{button.get_attribute('aria-controls')}")
     assert article.is_visible()
-    page.locator("#part-1-table thead th", has_text="change").first.locator("button").click()
-    assert page.evaluate("document.querySelector('#part-1-table tbody').rows[1].className") == "open"
+    suite.locator("#part-1-table thead th", has_text="change").first.locator("button").click()
+    assert suite.evaluate("document.querySelector('#part-1-table tbody').rows[1].className") == "open"
     button.click()
     assert not article.is_visible()
     assert button.get_attribute("aria-expanded") == "false"
@@ -364,23 +381,23 @@ def test_one_row_on_a_narrow_screen_has_no_headings_to_sort_by(page: Page) -> No
     assert all(visible == (rows > 1) for rows, visible in page.evaluate(shown))
 
 
-def test_what_is_printed_is_light_and_fits_the_paper(page: Page) -> None:
-    page.emulate_media(color_scheme="dark")
-    page.locator("#r0 th button").click()
-    page.wait_for_selector("#d0 canvas")
-    on_screen = looks(page)
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert looks(page)["ink"] < 128 < on_screen["ink"]
-    page.emulate_media(media="print")
-    resize(page, 718, 1047)
-    printed = looks(page)
-    page.emulate_media(media="screen", color_scheme="light")
-    assert printed["tokens"] == looks(page)["tokens"] != on_screen["tokens"]
+def test_what_is_printed_is_light_and_fits_the_paper(suite: Page) -> None:
+    suite.emulate_media(color_scheme="dark")
+    suite.locator("#r0 th button").click()
+    suite.wait_for_selector("#d0 canvas")
+    on_screen = looks(suite)
+    suite.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert looks(suite)["ink"] < 128 < on_screen["ink"]
+    suite.emulate_media(media="print")
+    resize(suite, 718, 1047)
+    printed = looks(suite)
+    suite.emulate_media(media="screen", color_scheme="light")
+    assert printed["tokens"] == looks(suite)["tokens"] != on_screen["tokens"]
     assert printed["widest"] <= printed["room"] < on_screen["widest"]
-    resize(page, 1280, 900)
-    page.emulate_media(color_scheme="dark")
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert looks(page) == on_screen
+    resize(suite, 1280, 900)
+    suite.emulate_media(color_scheme="dark")
+    suite.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert looks(suite) == on_screen
 
 
 def looks(page: Page) -> dict[str, Any]:
