@@ -85,12 +85,6 @@ def unsynced() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for no disk within this process: only a crash of the machine shows that, and each file takes ms."""
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-@pytest.fixture(autouse=True)
 def handled() -> Iterator[None]:
     """Fail a test that leaves another handler of a signal than it found: Ctrl-C would not end whatever runs next."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)

@@ -41,6 +41,7 @@ FIRST = (
     "tests/subjects/adapters/test_criterion.py",
     "tests/subjects/adapters/test_divan.py",
     "tests/subjects/adapters/test_jmh.py",
+    "tests/subjects/adapters/test_rust.py",
     "tests/subjects/adapters/test_catch2.py",
     "tests/sdk/",
 )
