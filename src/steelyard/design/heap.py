@@ -124,8 +124,9 @@ class HeapStage:
             if (finding := unseen_memory_finding(target.name, Path(subject.program), use, subject.name)) is not None:
                 self._findings[finding.message] = finding
             if use is not None:
-                cpu_ns = measured.user_ns + measured.sys_ns
-                launch = HeapLaunch(benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=cpu_ns)
+                launch = HeapLaunch(
+                    benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=measured.all_cpu_ns
+                )
                 self.keep(launch)
                 self._launches.append(launch)
 

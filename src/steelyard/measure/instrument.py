@@ -53,7 +53,7 @@ class _Bare:
 
 def on_processor_ns(measured: Measured) -> int:
     """Return the time of a launch on a processor: the scheduler's, or user plus system time where that is unknown."""
-    return measured.user_ns + measured.sys_ns if measured.cpu_ns is None else measured.cpu_ns
+    return measured.all_cpu_ns if measured.cpu_ns is None else measured.cpu_ns
 
 
 class Timer:

@@ -234,8 +234,7 @@ class Launches(_Columns):
             case "active":
                 return np.where(self.knows_waits(), self._elapsed() - self.waited_ns(), np.nan)
             case "cpu":
-                total = self.column("user_ns") + self.column("sys_ns")
-                return np.where(self.worked_alone(), self.column("cpu_ns"), total)
+                return np.where(self.worked_alone(), self.column("cpu_ns"), self._all_cpu_ns())
             case _ if name in EVENTS:
                 return self.of_counters(name, scaled)
             case _ if name in timed([*METRICS]):
@@ -263,6 +262,9 @@ class Launches(_Columns):
 
     def _elapsed(self) -> FloatArray:
         return self.column("wall_ns") - self.of_shell_ns()
+
+    def _all_cpu_ns(self) -> FloatArray:
+        return self.column("user_ns") + self.column("sys_ns")
 
     def of_shell_ns(self) -> FloatArray:
         """How long the shell's start took in each launch; 0 for a benchmark if nothing would be left of one launch."""
@@ -313,7 +315,7 @@ class Launches(_Columns):
         share = self.waited_ns() / self.column("wall_ns")
         if tandem.any():
             places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, tandem]
-            ran_ns = (self.column("user_ns") + self.column("sys_ns"))[tandem]
+            ran_ns = self._all_cpu_ns()[tandem]
             share[tandem] = np.fmin(share[tandem], shares_of_others(places, ran_ns, self.spans_ns()[tandem]))
         return share
 

@@ -98,6 +98,11 @@ class Numbers:
     exit_code: Annotated[Count | None, Column("exit status; null if a signal ended it")]
     signal: Annotated[Count | None, Column("number of the signal that ended it; null if none did")]
 
+    @property
+    def all_cpu_ns(self) -> int:
+        """The processor time of all threads and waited-for children, in both modes."""
+        return self.user_ns + self.sys_ns
+
 
 @cache
 def declared(fields: type) -> dict[str, tuple[Any, Column]]:

@@ -190,7 +190,7 @@ def ran_ns(launch: Numbers) -> int:
     """How long a launch ran in all, like the metric `cpu` of `Launches.metric`; 0 where that is unknown."""
     if worked_alone(launch):
         return launch.cpu_ns or 0
-    return launch.user_ns + launch.sys_ns
+    return launch.all_cpu_ns
 
 
 def waited_ns(launch: Numbers) -> int | None:

@@ -21,7 +21,7 @@ def timed_by_process(
     The rest of each sample's elapsed time is its wait. Raises LaunchError if `whole` took no more than `start`.
     """
     loops = sum(sample.loops for sample in samples) - start_loops * len(samples)
-    cpu_ns = whole.user_ns + whole.sys_ns - start.user_ns - start.sys_ns
+    cpu_ns = whole.all_cpu_ns - start.all_cpu_ns
     if cpu_ns <= 0 or loops <= 0:
         raise LaunchError(
             f"took no more processor time for its samples than with {count(start_loops, 'iteration')} in each: do "

@@ -261,7 +261,7 @@ def check_within(samples: Iterable[Sample], measured: Measured, harness: Harness
     ]
     wall_ns = measured.wall_ns * harness.threads(work)
     _check_sum(sum(sample.ns for sample in told_samples), wall_ns, "", measured)
-    cpu_ns = max(wall_ns, measured.user_ns + measured.sys_ns)
+    cpu_ns = max(wall_ns, measured.all_cpu_ns)
     _check_sum(sum(sample.cpu_ns or 0 for sample in told_samples), cpu_ns, " on a processor", measured)
 
 

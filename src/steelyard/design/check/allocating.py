@@ -58,7 +58,7 @@ def measure_command(checked: CheckedBenchmark, program: Path) -> Allocating:
         allocations=seen.use.allocations,
         bytes=seen.use.bytes,
         kept=seen.use.allocations - seen.use.frees,
-        share=_allocator_share(seen.use.allocator_ns, _cpu_ns(seen)),
+        share=_allocator_share(seen.use.allocator_ns, seen.measured.all_cpu_ns),
         note=note,
     )
 
@@ -88,7 +88,7 @@ def measure_benchmark(checked: CheckedBenchmark, program: Path, loops: int) -> A
         allocations=max(0, many.use.allocations - few.use.allocations) / iterations,
         bytes=max(0, many.use.bytes - few.use.bytes) / iterations,
         kept=(kept[1] - kept[0]) / iterations,
-        share=_allocator_share(spent, _cpu_ns(many) - _cpu_ns(few)),
+        share=_allocator_share(spent, many.measured.all_cpu_ns - few.measured.all_cpu_ns),
         iterations=iterations,
         note=note,
     )
@@ -113,10 +113,6 @@ def _note(name: str, program: Path, seen: WatchedLaunch) -> str:
     if finding is None:
         return ""
     return f"{finding.message}; {finding.remedy}" if finding.remedy else finding.message
-
-
-def _cpu_ns(seen: WatchedLaunch) -> int:
-    return seen.measured.user_ns + seen.measured.sys_ns
 
 
 def _allocator_share(allocator_ns: int | None, cpu_ns: int) -> float | None:
