@@ -61,6 +61,7 @@ def test_a_run_has_figures_and_two_can_be_compared(scripted: ScriptedWorld) -> N
     (figure,) = first.figures
     assert_type(figure, Summary)
     assert figure.median == pytest.approx(12e6, rel=1e-4)
+    assert repr(first) == "<run of 1 benchmark, median 12.00 ms>"
     found = steelyard.diff(first, second, margin="5%", world=world)
     assert found.change == pytest.approx(0.5, abs=1e-3)
     first.save("a.json")
@@ -268,6 +269,7 @@ def test_a_check_is_that_of_the_command_line(scripted: ScriptedWorld) -> None:
     found.save("mine.json")
     assert Path("mine.json").read_bytes() == Path("cli.json").read_bytes()
     assert steelyard.load("mine.json", world=scripted.outside()).data == found.data
+    assert repr(found) == f"<check of 1 benchmark, {len(found.data.troubles())} troubles>"
     with pytest.raises(steelyard.UsageError, match=r"^max_time 0 is out of range"):
         steelyard.check("./old", max_time=0, world=scripted.outside())
 

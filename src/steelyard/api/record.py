@@ -20,6 +20,7 @@ from steelyard.model.files import plain_json, save
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdict, Level
 from steelyard.model.records import Run, Weighing
+from steelyard.model.soundness import Soundness
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.model.writing import write_atomically
 
@@ -196,8 +197,20 @@ class Record(_FirstVerdict, Generic[Data]):
         return self.markdown() if isinstance(self.data, Weighing | Run | ForeignResults) else None
 
     def __repr__(self) -> str:
-        verdict_text = f", {_verdict_text(self.verdict, self.change, self.interval)}" if self.verdict else ""
-        return f"<{self.kind} of {_benchmark_count(self.benchmarks)}{verdict_text}>"
+        benchmarks = f" of {_benchmark_count(self.benchmarks)}" if self.benchmarks else ""
+        return f"<{', '.join([self.kind + benchmarks, *self._result_text()])}>"
+
+    def _result_text(self) -> list[str]:
+        """What its first benchmark showed in the first metric, or how many troubles a check found."""
+        from steelyard.report import figures
+
+        if self.verdict:
+            return [_verdict_text(self.verdict, self.change, self.interval)]
+        if isinstance(self.data, Run):
+            return [f"median {figures.quantity(one.median, one.metric)}" for one in self.data.summaries[:1]]
+        if isinstance(self.data, Soundness):
+            return [figures.count(len(self.data.troubles()), "trouble")]
+        return []
 
 
 @dataclass(frozen=True, eq=False, repr=False)
