@@ -9,7 +9,7 @@ from steelyard.design.check.checker import Checker
 from steelyard.design.heap import refuse_unwatchable
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.failure import Interrupted
-from steelyard.design.runner.target import HARNESS_REMEDY, listing_target, no_benchmark_error, read_list
+from steelyard.design.runner.target import HARNESS_REMEDY, no_benchmark_error
 from steelyard.design.runner.targets import hooks_of, missing_file_remedy
 from steelyard.design.session import open_session, set_up
 from steelyard.design.suite.selection import Selection
@@ -102,9 +102,9 @@ def _check_harness(
 
 
 def _list_benchmarks(harness: Harness, subject: Subject, spec: LaunchSpec, checker: Checker) -> list[Listed]:
-    target = listing_target(harness, spec, subject.name, checker.remedy or HARNESS_REMEDY)
+    remedy = checker.remedy or HARNESS_REMEDY
     try:
-        listed = read_list(harness, checker.runner.trial(target).measured, subject.name)
+        listed = checker.runner.list_benchmarks(harness, spec, subject.name, remedy)
     except Interrupted:
         raise InterruptedBeforeStart(NOTHING_TRIED) from None
     if not listed:

@@ -21,7 +21,7 @@ from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress, Watch
 from steelyard.model.rows import Frame, Place, Sample
 from steelyard.subjects.command import command_line
-from steelyard.subjects.harness import Starting
+from steelyard.subjects.harness import Harness, Listed, Starting
 from steelyard.subjects.programs import Programs
 
 Kept = TypeVar("Kept")
@@ -171,6 +171,17 @@ class Runner:
     def trial(self, target: Target) -> Reading[None]:
         """Run a launch that only tells how to measure, and is no measurement itself; raises as `launch`."""
         return self.launch(target, TIMER, lambda reading: reading)
+
+    def list_benchmarks(
+        self, harness: Harness, spec: LaunchSpec, name: str, remedy: str, subject: int = 0
+    ) -> list[Listed]:
+        """Return what a program lists; raises as `launch`, and LaunchError, with the `name`, for what is no list."""
+        target = Target(f"the list of {name}", harness.listing(spec), subject, harness=harness, remedy=remedy)
+        measured = self.trial(target).measured
+        try:
+            return harness.listed(measured)
+        except LaunchError as error:
+            raise LaunchError(f"{name} {error}") from error
 
     def launch_series(
         self,

@@ -14,7 +14,7 @@ from steelyard.model.secrecy import without_secrets
 from steelyard.model.subject import Subject
 from steelyard.report.figures import count
 from steelyard.subjects.command import spec_with_parameters
-from steelyard.subjects.harness import Harness, Listed, Starting, Work
+from steelyard.subjects.harness import Harness, Starting, Work
 from steelyard.subjects.process_time import timed_by_process
 from steelyard.subjects.responses import check_within
 
@@ -176,21 +176,8 @@ def _with_turn(work: Work | None, turn: int) -> Work | None:
     return None if work is None else replace(work, orders=str(turn) * work.samples)
 
 
-def listing_target(harness: Harness, spec: LaunchSpec, name: str, remedy: str, subject: int = 0) -> Target:
-    """Return the launch that lists the benchmarks of a program."""
-    return Target(f"the list of {name}", harness.listing(spec), subject, harness=harness, remedy=remedy)
-
-
 def no_benchmark_error(subject: Subject) -> MeasurementError:
     """Return the error to raise if a subject's list is empty."""
     is_suite = "steelyard.harness" in subject.argv
     remedy = "has its suite @bench above a function?" if is_suite else "is it the right program?"
     return MeasurementError(f"{subject.name} lists no benchmark: {remedy}")
-
-
-def read_list(harness: Harness, measured: Measured, name: str) -> list[Listed]:
-    """Return what that launch listed; raises LaunchError, with the `name`, if it is no list."""
-    try:
-        return harness.listed(measured)
-    except LaunchError as error:
-        raise LaunchError(f"{name} {error}") from error

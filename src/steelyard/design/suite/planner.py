@@ -13,7 +13,7 @@ from steelyard.design.findings import new_suite_finding, not_measured_finding, p
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
-from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, listing_target, no_benchmark_error, read_list
+from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, no_benchmark_error
 from steelyard.design.runner.targets import in_first_layout, missing_file_remedy, with_time_limit
 from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.in_common import one_sided_findings, shared_benchmarks
@@ -226,8 +226,7 @@ class Planner:
     def _list(self, number: int, subject: Subject) -> list[Listed]:
         usual = STATEMENT_REMEDY if subject.is_statement() else LIST_REMEDY
         remedy = missing_file_remedy(subject, self.record.settings) or usual
-        target = listing_target(self._harness, self._spec(subject), subject.name, remedy, number)
-        return read_list(self._harness, self.runner.trial(target).measured, subject.name)
+        return self.runner.list_benchmarks(self._harness, self._spec(subject), subject.name, remedy, number)
 
     @cached_property
     def _subjects(self) -> list[Subject]:
