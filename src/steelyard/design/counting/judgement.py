@@ -10,8 +10,7 @@ from typing import Literal
 
 from steelyard.design.budgets import count_elsewhere
 from steelyard.design.counting.findings import disagreement_finding
-from steelyard.design.counting.plan import CountedSide, counts_by_side, has_set_aside, judged_counts
-from steelyard.design.counting.values import value_of
+from steelyard.design.counting.plan import CountedSide, counts_by_side, has_set_aside, judged_counts, value_of
 from steelyard.model.counting import Count
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
