@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from steelyard.design.check.evidence import EMPTY, PLAIN, Evidence
-from steelyard.design.check.judged import LEVEL, Judged, Rule, judge_effect, percent
+from steelyard.design.check.judged import LEVEL, Judged, Rule, State, judge_effect, percent
 from steelyard.report.figures import count, duration
 from steelyard.stats import growth
 
@@ -32,26 +34,11 @@ _FEWEST_IN_BLOCK = 2
 _SHORTEST_SPAN_S = 5.0
 
 
-def judge_removed(evidence: Evidence) -> Judged:
-    """Whether an iteration takes no longer than a loop that holds nothing."""
-    iteration_ns = _iteration_ns(evidence)
-    is_trouble = iteration_ns < NOTHING_NS
-    return Judged(
-        "trouble" if is_trouble else "sound",
-        f"an iteration takes {duration(iteration_ns)}: no more than an empty loop",
-        iteration_ns,
-    )
-
-
-def judge_short(evidence: Evidence) -> Judged:
-    """Whether the loop is more than a tenth of an iteration."""
-    iteration_ns = _iteration_ns(evidence)
-    is_trouble = NOTHING_NS <= iteration_ns < SHORT_NS
-    return Judged(
-        "trouble" if is_trouble else "sound",
-        f"an iteration takes {duration(iteration_ns)}: much of it is the loop",
-        iteration_ns,
-    )
+def judge_iteration(evidence: Evidence, from_ns: float, below_ns: float, meaning: str) -> Judged:
+    """Whether an iteration takes a time that has this meaning: `from_ns` or more, and less than `below_ns`."""
+    iteration_ns = float(np.median(evidence.values(PLAIN)))
+    state: State = "trouble" if from_ns <= iteration_ns < below_ns else "sound"
+    return Judged(state, f"an iteration takes {duration(iteration_ns)}: {meaning}", iteration_ns)
 
 
 def judge_long(evidence: Evidence) -> Judged:
@@ -60,12 +47,11 @@ def judge_long(evidence: Evidence) -> Judged:
     launch_ns, start_ns = (
         float(np.median([getattr(one, what) for one in launches])) for what in ("wall_ns", "start_ns")
     )
-    is_long, finding = launch_ns > LONGEST_S * 1e9, f"a launch takes {duration(launch_ns)}"
-    if start_ns <= MOSTLY_START_SHARE * launch_ns:
-        return Judged("trouble" if is_long else "sound", finding, launch_ns / 1e9)
-    finding += f", {duration(start_ns)} of it beside its samples: most of it is the start of the program"
-    remedy = _LESS_PYTEST_REMEDY if evidence.is_pytest else _LESS_START_REMEDY
-    return Judged("trouble" if is_long else "sound", finding, launch_ns / 1e9, remedy)
+    finding, remedy = f"a launch takes {duration(launch_ns)}", None
+    if start_ns > MOSTLY_START_SHARE * launch_ns:
+        finding += f", {duration(start_ns)} of it beside its samples: most of it is the start of the program"
+        remedy = _LESS_PYTEST_REMEDY if evidence.is_pytest else _LESS_START_REMEDY
+    return Judged("trouble" if launch_ns > LONGEST_S * 1e9 else "sound", finding, launch_ns / 1e9, remedy)
 
 
 def judge_short_command(evidence: Evidence) -> Judged:
@@ -98,10 +84,6 @@ def judge_trend(evidence: Evidence) -> Judged:
     return judge_effect(found, text)
 
 
-def _iteration_ns(evidence: Evidence) -> float:
-    return float(np.median(evidence.values(PLAIN)))
-
-
 _TOO_LONG = Rule(
     "too-long",
     "launches are short enough for a verdict",
@@ -120,7 +102,7 @@ BENCHMARK_RULES = (
         "ns",
         "three times what an empty loop takes in any harness (0.28 ns: benchmarks/sdk_cpp_overhead.py)",
         "return the result, or give it to keep, black_box or DoNotOptimize; have inputs that the compiler cannot know",
-        judge_removed,
+        partial(judge_iteration, from_ns=0.0, below_ns=NOTHING_NS, meaning="no more than an empty loop"),
     ),
     Rule(
         "too-short",
@@ -129,7 +111,7 @@ BENCHMARK_RULES = (
         "ns",
         "ten times an empty loop (0.28 ns): below, more than a tenth of the time is the loop's",
         "do more in one iteration: a batch of inputs instead of one",
-        judge_short,
+        partial(judge_iteration, from_ns=NOTHING_NS, below_ns=SHORT_NS, meaning="much of it is the loop"),
     ),
     _TOO_LONG,
 )
