@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import log1p
 from typing import Any, Protocol
 
@@ -157,12 +158,13 @@ class CommitSearch:
     def _step(self, number: int) -> None:
         """Find out on which side a commit is, or skip it."""
         commit = self.line[number]
-        if side := self._side_of_files(commit):
+        if side := self._side_like(lambda end: end.tree == commit.tree):
             self._answer_by_equality(number, side)
             return
         share = self.search.share()
         try:
-            if side := self._side_of_program(commit):
+            # Many a commit changes only a comment, or no program's files.
+            if side := self._side_like(partial(self.scales.are_one_program, commit)):
                 self._answer_by_equality(
                     number, side, f"builds the same program as the {word_of(side, self.sought)} end"
                 )
@@ -190,16 +192,11 @@ class CommitSearch:
                 return weighed
         return self.scales.weigh([commit, self._low_commit, self._high_commit], margin, share, until_one_changed=True)
 
-    def _side_of_files(self, commit: Commit) -> Side | None:
-        if commit.tree == self._low_commit.tree:
+    def _side_like(self, is_like: Callable[[Commit], bool]) -> Side | None:
+        """Return the side whose end is like a commit; the good one, if both are."""
+        if is_like(self._low_commit):
             return "good"
-        return "bad" if commit.tree == self._high_commit.tree else None
-
-    def _side_of_program(self, commit: Commit) -> Side | None:
-        """Return the side that builds the same program: many a commit changes only a comment, or no program's files."""
-        if self.scales.are_one_program(commit, self._low_commit):
-            return "good"
-        return "bad" if self.scales.are_one_program(commit, self._high_commit) else None
+        return "bad" if is_like(self._high_commit) else None
 
     def _answer_by_equality(self, number: int, side: Side, why: str = "") -> None:
         ends = self._low_commit, self._high_commit
