@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from rich.text import Text
 
-from steelyard.model.launches import DISTURBED_FROM, FloatArray
+from steelyard.model.launches import DISTURBED_FROM, FloatArray, Launches
 from steelyard.model.records import Weighing
 from steelyard.model.rows import DISTURBED, IN_TANDEM, ROLES, TRIED, USED, WARM_UP
 from steelyard.model.sides import SIDES
@@ -39,10 +39,9 @@ def _print_pairs(sheet: Sheet, record: Weighing, series: Series) -> None:
     changes = relative_changes(*pair_values(record.launches, positions, series.metric))
     sheet.row("metric", f"{series.metric}; each pair's change", "disturbed: baseline / candidate")
     shown = positions[:MOST_ROWS]
-    reasons = [_reason(record, launches) for launches in shown]
     rows = [
         [f"{record.launches.pair[first]}", _order(record, first), _change(float(change)), reason]
-        for (first, _), change, reason in zip(shown, changes, reasons, strict=False)
+        for (first, _), change, reason in zip(shown, changes, _reasons(record.launches, shown), strict=False)
     ]
     _print_table(sheet, rows, changes[:MOST_ROWS], record.launches.in_role(USED)[shown[:, 0]])
     show_left_out(sheet, len(positions) - len(shown), noun="more pair", where="--csv FILE")
@@ -114,30 +113,31 @@ def _change(change: float) -> str:
     return figures.change(change) if np.isfinite(change) else figures.NOT_KNOWN
 
 
-def _disturbances(record: Weighing, places: Sequence[int]) -> list[str]:
-    """Say what disturbed these launches: how long each waited, what was stolen, how many pages were read.
+def _reasons(launches: Launches, pairs: npt.NDArray[np.intp]) -> list[str]:
+    """Say of each pair what disturbed it: how long each launch waited, what was stolen, how many pages were read.
 
     In `waited 2.6 % / -`, the second of two launches waited for less than one percent of its time.
     """
-    launches, waited = record.launches, record.launches.waiting_share()
-    stolen = launches.share_of_elapsed("steal_ns")
-    read = [launches.major_faults[place] for place in places]
-    return [
-        *_labelled_values("waited", [_share(float(waited[place])) for place in places]),
-        *_labelled_values("stolen", [_share(min(float(stolen[place]), 1.0)) for place in places]),
-        *_labelled_values("major faults", [f"{faults:,}" if faults else _NOTHING for faults in read]),
-    ]
+    waited, stolen = launches.waiting_share(), launches.share_of_elapsed("steal_ns").clip(max=1.0)
+    reasons = []
+    for pair in pairs:
+        role = ROLES[launches.role[pair[0]]]
+        read = [launches.major_faults[place] for place in pair]
+        parts = [
+            *([_ROLE_WORDS[role]] if role in _ROLE_WORDS else []),
+            *_labelled_values("waited", map(_share, waited[pair].tolist())),
+            *_labelled_values("stolen", map(_share, stolen[pair].tolist())),
+            *_labelled_values("major faults", [f"{faults:,}" if faults else _NOTHING for faults in read]),
+        ]
+        reasons.append("; ".join(parts))
+    return reasons
 
 
-def _labelled_values(label: str, values: Sequence[str]) -> list[str]:
-    return [f"{label} {' / '.join(values)}"] if any(value != _NOTHING for value in values) else []
+def _labelled_values(label: str, values: Iterable[str]) -> list[str]:
+    shown = list(values)
+    return [f"{label} {' / '.join(shown)}"] if any(value != _NOTHING for value in shown) else []
 
 
 def _share(share: float) -> str:
     # Also false for NaN, where the machine does not tell.
     return figures.percent(float(f"{share:.2g}")) if share > DISTURBED_FROM else _NOTHING
-
-
-def _reason(record: Weighing, pair: Sequence[int]) -> str:
-    role = ROLES[record.launches.role[pair[0]]]
-    return "; ".join([*([_ROLE_WORDS[role]] if role in _ROLE_WORDS else []), *_disturbances(record, pair)])
