@@ -59,11 +59,16 @@ def better_word(higher_is_better: bool) -> str:
 
 def origin(record: ForeignResults) -> str:
     """Say where the results come from: `imported, not measured by Steelyard: pyperf 2.10.0, 2 files, ...`."""
+    return f"{WARNING}: {source(record)}"
+
+
+def source(record: ForeignResults) -> str:
+    """Say which tool measured the results, and in how many files: `pyperf 2.10.0, 2 files, ...`."""
     provenance = record.provenance
     tool = f"{provenance.tool} {provenance.version}" if provenance.version else f"{provenance.tool}, version not told"
     files = figures.count(len(provenance.files), "file")
     measured = f", measured {provenance.measured[0]}" if provenance.measured else ""
-    return f"{WARNING}: {tool}, {files}{measured}"
+    return f"{tool}, {files}{measured}"
 
 
 def effort(level: Level) -> str:
@@ -145,7 +150,7 @@ def show_diff(console: Console, report: ForeignReport) -> None:
     for label, record in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(record.provenance.files[0].name, sheet.text_width), "bold")
         benchmark_name = [sheet.name(one, sheet.text_width) for one in _renamed_benchmark(record, report)]
-        sheet.row(label, name, *benchmark_name, origin(record).removeprefix(f"{WARNING}: "))
+        sheet.row(label, name, *benchmark_name, source(record))
     shown = most_changed(report.verdicts)
     explained: set[str] = set()
     for verdict in shown:

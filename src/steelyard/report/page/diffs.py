@@ -142,10 +142,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
         verdict=word,
         lines=[
             sentence(foreign.UNPAIRED_WARNING),
-            *(
-                f"{label}: {foreign.origin(record).removeprefix(f'{foreign.WARNING}: ')}."
-                for (label, _), record in zip(_SIDES, records, strict=True)
-            ),
+            *(f"{label}: {foreign.source(record)}." for (label, _), record in zip(_SIDES, records, strict=True)),
             *map(sentence, foreign.mean_sentences(report)),
         ],
         caption=f"Changes of the value; the bars are {scales.legend()}",
