@@ -9,6 +9,7 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
+from steelyard.model.grouping import grouped
 from steelyard.model.soundness import Allocating, Checked, Looked, Soundness
 from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
@@ -22,12 +23,13 @@ def show_soundness(console: Console, record: Soundness) -> None:
     sheet.title("checked", record.command)
     sheet.blank()
     notes_said: set[str] = set()
+    looked = grouped(record.looked, lambda one: one.benchmark)
+    allocating = grouped(record.allocating, lambda one: one.benchmark)
     for name in record.benchmarks:
-        _print_benchmark(sheet, name, [one for one in record.looked if one.benchmark == name])
-        for one in record.allocating:
-            if one.benchmark == name:
-                sheet.row("", Text(sheet.name(heap_sentence(one, notes_said), 10 * sheet.text_width), "dim"))
-                notes_said.add(one.note)
+        _print_benchmark(sheet, name, looked.get(name, []))
+        for one in allocating.get(name, []):
+            sheet.row("", Text(sheet.name(heap_sentence(one, notes_said), 10 * sheet.text_width), "dim"))
+            notes_said.add(one.note)
     sheet.blank()
     troubles = record.troubles()
     troubled_benchmarks = len({one.benchmark for one in troubles})

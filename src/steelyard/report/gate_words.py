@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.model.derived import Verdict
 from steelyard.model.findings import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.gate import GateReport, Judged, worst_first
+from steelyard.model.grouping import grouped
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Weighing
 from steelyard.model.rows import USED
@@ -182,9 +183,7 @@ def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:
     if len(open_benchmarks) == 1 and not open_benchmarks[0].has_no_data:
         return []
     answers: list[str] = []
-    by_weighing: dict[int, list[Judged]] = {}
-    for one in open_benchmarks:
-        by_weighing.setdefault(id(one.weighing), []).append(one)
+    by_weighing = grouped(open_benchmarks, lambda one: id(one.weighing))
     for group in [*by_weighing.values()][:MOST_WEIGHINGS_ADVISED]:
         undecided = [one for one in group if one.verdict.verdict == "undecided"]
         # An interval that crosses the gate's own limit is not what its weighing was to decide.

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise, takewhile
 from rich.cells import cell_len
 from rich.text import Span, Text
 
+from steelyard.model.grouping import grouped
 from steelyard.report.plain import plain as plain
 
 ELLIPSIS = "…"
@@ -100,10 +101,7 @@ def shorten_apart(texts: Sequence[str], width: int) -> list[str]:
         return [shown[text] for text in texts]
     rivals = {text: frozenset([text]) for text in shown}
     for _ in range(_ROUNDS):
-        alike: dict[str, list[str]] = {}
-        for text, short in shown.items():
-            alike.setdefault(short, []).append(text)
-        for group in alike.values():
+        for group in grouped(shown, shown.__getitem__).values():
             if len(group) > 1:
                 together = frozenset[str]().union(*(rivals[text] for text in group))
                 rivals |= dict.fromkeys(together, together)

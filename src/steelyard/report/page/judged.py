@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.derived import Verdict
 from steelyard.model.foreign import ForeignVerdict
+from steelyard.model.grouping import grouped
 from steelyard.report import figures
 from steelyard.report.page import elements, svg
 from steelyard.report.page.elements import Content, Markup
@@ -34,9 +35,7 @@ class Scales:
 
     def legend(self) -> str:
         """Return the scales in words, each with its metric where they differ."""
-        metrics_by_scale: dict[str, list[str]] = {}
-        for metric, one in self.of_metrics.items():
-            metrics_by_scale.setdefault(svg.ends_text(one), []).append(metric)
+        metrics_by_scale = grouped(self.of_metrics, lambda metric: svg.ends_text(self.of_metrics[metric]))
         scale_texts = [
             f"{ends} ({', '.join(metrics)})" if len(metrics_by_scale) > 1 else ends
             for ends, metrics in metrics_by_scale.items()
@@ -51,9 +50,7 @@ class Scales:
 
 def scales_of(verdicts: Sequence[AnyVerdict], margin: float, key: str) -> Scales:
     """Return the scales for the bars of a part's table; `key` names the part."""
-    by_metric: dict[str, list[AnyVerdict]] = {}
-    for verdict in verdicts:
-        by_metric.setdefault(_metric(verdict), []).append(verdict)
+    by_metric = grouped(verdicts, _metric)
     return Scales(
         {
             metric: _scale(by_metric.get(metric, []), margin, f"scale-{key}{f'-{position}' if position else ''}")
