@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, cycle
 
 import numpy as np
 
 from steelyard.model.bisection import Bisection, Commit
 from steelyard.model.calibration import Calibration, InterruptedCalibration, Point
 from steelyard.model.counting import Weights
+from steelyard.model.grouping import grouped
 from steelyard.model.soundness import Looked, Soundness
 from steelyard.report import bisection, calibration, check, figures, notes
 from steelyard.report.page import elements
@@ -136,10 +137,8 @@ def _measurement_facts(record: Calibration | InterruptedCalibration) -> list[tup
 
 
 def _prediction_figure(record: Calibration, names: Sequence[str]) -> Figure:
-    series = []
-    for place, name in enumerate(names):
-        points = [point for point in record.points if point.pattern == name and record.fit.predicted_ns(point) > 0]
-        series.append(_points(name, place, points, lambda point: point.ns, record.fit.predicted_ns))
+    points = [point for point in record.points if record.fit.predicted_ns(point) > 0]
+    series = _series_by_pattern(points, names, lambda point: point.ns, record.fit.predicted_ns)
     all_ns = np.array([point.ns for point in record.points])
     ends = np.array([all_ns.min(), all_ns.max()])
     series.append(Series("as predicted", "dashes", "fit", ends, ends))
@@ -154,16 +153,7 @@ def _prediction_figure(record: Calibration, names: Sequence[str]) -> Figure:
 
 
 def _size_figure(points: Sequence[Point], names: Sequence[str]) -> Figure:
-    series = [
-        _points(
-            name,
-            place,
-            [point for point in points if point.pattern == name],
-            lambda point: point.size_bytes / 1024,
-            lambda point: point.ns,
-        )
-        for place, name in enumerate(names)
-    ]
+    series = _series_by_pattern(points, names, lambda point: point.size_bytes / 1024, lambda point: point.ns)
     panel = Panel(
         "Time of a step",
         Axis("size of what is walked over", "KiB", log=True),
@@ -179,13 +169,16 @@ def _size_figure(points: Sequence[Point], names: Sequence[str]) -> Figure:
     )
 
 
-def _points(
-    name: str, place: int, points: Sequence[Point], x: Callable[[Point], float], y: Callable[[Point], float]
-) -> Series:
-    ordered = sorted((point for point in points if point.pattern == name), key=x)
-    draw = _DRAW_STYLES[place % len(_DRAW_STYLES)]
-    role = _ROLES[place % len(_ROLES)]
-    return Series(name, draw, role, np.array([x(one) for one in ordered]), np.array([y(one) for one in ordered]))
+def _series_by_pattern(
+    points: Sequence[Point], names: Sequence[str], x: Callable[[Point], float], y: Callable[[Point], float]
+) -> list[Series]:
+    """Return a series for each pattern, each drawn in another way."""
+    by_pattern = grouped(sorted(points, key=x), lambda point: point.pattern)
+    series = []
+    for name, draw, role in zip(names, cycle(_DRAW_STYLES), cycle(_ROLES), strict=False):
+        ordered = by_pattern.get(name, [])
+        series.append(Series(name, draw, role, np.array([*map(x, ordered)]), np.array([*map(y, ordered)])))
+    return series
 
 
 def _pattern_table(record: Calibration) -> Markup:
