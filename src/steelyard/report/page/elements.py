@@ -47,8 +47,7 @@ def plain_name(content: str) -> str:
 
 def breakable(content: str) -> Markup:
     """Return a word that may break after its underscores where there is little room."""
-    first, *others = content.split("_")
-    return joined([first, *(content_part for part in others for content_part in ("_", element("wbr"), part))])
+    return joined(content.split("_"), f"_{element('wbr')}")
 
 
 def sentence_markup(content: Content) -> Markup:
@@ -82,9 +81,9 @@ def element(tag: str, *contents: Content, **attributes: str | float | bool | Non
     return Markup(f"<{tag}{attribute_text}>{joined(contents)}</{tag}>")
 
 
-def joined(contents: Iterable[Content]) -> Markup:
-    """Return several contents joined."""
-    return Markup("".join(one if isinstance(one, Markup) else text(one) for one in contents))
+def joined(contents: Iterable[Content], separator: str = "") -> Markup:
+    """Return several contents joined; the separator is markup."""
+    return Markup(separator.join(one if isinstance(one, Markup) else text(one) for one in contents))
 
 
 def _attribute(key: str, value: str | float | bool | None) -> str:

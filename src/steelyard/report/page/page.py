@@ -162,11 +162,8 @@ class _Page:
         )
 
     def _detail(self, detail: Detail) -> list[Markup]:
-        lines = (
-            [element("p", *_with_separators(list(map(elements.sentence_markup, detail.lines)), " "), class_="told")]
-            if detail.lines
-            else []
-        )
+        told = joined(map(elements.sentence_markup, detail.lines), " ")
+        lines = [element("p", told, class_="told")] if detail.lines else []
         across = _full_width_positions(detail.figures)
         drawn = [self._figure(figure, place in across) for place, figure in enumerate(detail.figures)]
         charts = [element("div", *drawn, class_="charts")] if drawn else []
@@ -226,14 +223,6 @@ def _has_content(detail: Detail) -> bool:
     return bool(detail.lines or detail.figures or detail.tables)
 
 
-def _with_separators(items: Sequence[Content], separator: str) -> Iterator[Content]:
-    """Yield the items with a separator between them."""
-    for place, item in enumerate(items):
-        if place:
-            yield separator
-        yield item
-
-
 def _class_of(column: Column) -> str | None:
     return {"number": "n", "bar": "bar"}.get(column.kind)
 
@@ -282,8 +271,8 @@ def _key(cell: Cell) -> float | str | None:
 
 def _note(note: Note) -> Markup:
     shown = [element("b", elements.name(name)) for name in note.about[:3]]
-    about = list(_with_separators(shown, ", "))
+    about = joined(shown, ", ")
     if len(note.about) > len(shown):
-        about.append(f" and {figures.count(len(note.about) - len(shown), 'other')}")
+        about = joined([about, f" and {figures.count(len(note.about) - len(shown), 'other')}"])
     remedy = element("p", elements.sentence_markup(note.remedy), class_="remedy") if note.remedy else ""
-    return element("li", element("p", *about, ": " if about else "", elements.sentence_markup(note.message)), remedy)
+    return element("li", element("p", about, ": " if about else "", elements.sentence_markup(note.message)), remedy)
