@@ -240,8 +240,7 @@ def machines(report: GateReport) -> list[str]:
 
 def _machine(weighing: Weighing) -> str:
     machine = weighing.machine
-    facts = [machine.cpu_model or "an unknown processor", figures.count(machine.cores_logical, "core")]
-    return ", ".join([*facts, *(fact for fact in (machine.virtualization, machine.kernel) if fact)])
+    return ", ".join(filter(None, (sentences.processor(machine), machine.virtualization, machine.kernel)))
 
 
 def means(report: GateReport) -> list[str]:

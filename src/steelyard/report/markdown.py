@@ -180,7 +180,5 @@ def _list_lines(texts: list[str]) -> list[str]:
 
 
 def _origin(record: Weighing | Run) -> str:
-    machine = record.machine
-    cores = figures.count(machine.cores_logical, "core")
-    where = f"{escape(machine.cpu_model or 'an unknown processor')}, {cores}"
-    return f"<sub>Steelyard {escape(record.tool)}, {escape(record.created)}, on {where}</sub>"
+    where = sentences.processor(record.machine)
+    return f"<sub>Steelyard {escape(record.tool)}, {escape(record.created)}, on {escape(where)}</sub>"

@@ -12,6 +12,7 @@ from steelyard.report.plain import one_line
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Side, Summary, Verdict
+    from steelyard.model.machine import MachineFacts
     from steelyard.model.records import Run, StopReason, Weighing
     from steelyard.model.settings import Settings
     from steelyard.model.unpaired import UnpairedVerdict
@@ -91,6 +92,11 @@ def built(record: Weighing | Run) -> str | None:
     commands = {one.command for one in record.subjects}
     where = "in this revision" if is_run else "in each revision"
     return f"{subject.command if len(commands) == 1 else 'each command'}, {where}, {how}"
+
+
+def processor(machine: MachineFacts) -> str:
+    """Name a machine's processor, with the number of its cores."""
+    return f"{machine.cpu_model or 'an unknown processor'}, {figures.count(machine.cores_logical, 'core')}"
 
 
 def part(record: Weighing) -> str | None:
