@@ -11,9 +11,8 @@ from typing import Any
 
 from steelyard.model.counters import EVENTS, events_of
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import COLUMNS, ROLES, LaunchRow, Sample
+from steelyard.model.rows import COLUMNS, ROLES, Sample
 from steelyard.model.sides import side_names
-from steelyard.model.subject import Subject
 from steelyard.report import printable
 
 # Rows written at once.
@@ -71,7 +70,9 @@ def launches_csv(record: Weighing | Run) -> str:
 def _launches(record: Weighing | Run, events: Sequence[int]) -> Iterator[list[Any]]:
     sides = side_names(record)
     for row in record.launches.rows():
-        names = [record.benchmarks[row.benchmark].name, sides[row.side], _subject(record, row).name, ROLES[row.role]]
+        benchmark = record.benchmarks[row.benchmark]
+        subject = record.subjects[benchmark.subject_of(row.side)]
+        names = [benchmark.name, sides[row.side], subject.name, ROLES[row.role]]
         counted = [(row.counters[event] if row.counters else None) or _NOT_COUNTED for event in events]
         launch = [*names, *row[: len(COLUMNS)], *chain.from_iterable(counted)]
         yield from [[*launch, number, *sample] for number, sample in enumerate(row.samples)] or [launch]
@@ -92,8 +93,3 @@ def counts_csv(record: Weighing | Run) -> str:
         for count in counts
     )
     return csv_text([*titles, *events], rows)
-
-
-def _subject(record: Weighing | Run, row: LaunchRow) -> Subject:
-    benchmark = record.benchmarks[row.benchmark]
-    return record.subjects[benchmark.candidate if row.side == 1 else benchmark.baseline]

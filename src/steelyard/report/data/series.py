@@ -109,7 +109,7 @@ def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) 
 def _command(record: Weighing | Run, benchmark: Benchmark, side: SideName | None) -> str | None:
     if record.settings.harness is not None:
         return None
-    place = 0 if isinstance(record, Run) else benchmark.candidate if side == "candidate" else benchmark.baseline
+    place = 0 if isinstance(record, Run) else benchmark.subject_of(int(side == "candidate"))
     return with_values(record.subjects[place].command, benchmark.params)
 
 
