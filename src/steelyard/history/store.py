@@ -91,11 +91,10 @@ class Store:
 
     def latest(self) -> Path:
         """Return what was measured last, a record or a journal; raises UsageError if there is none."""
-        kept = self._own_records() or self._all_records()
-        if not kept:
+        if not (kept := self.records()):
             why = "".join(f"; {place}" for place in self._passed_over)
             raise UsageError(f"nothing has been measured yet (no record in {self.folder}{why}): name a file")
-        return kept[-1].path
+        return kept[0]
 
     def records(self) -> list[Path]:
         """Return all records and journals that are kept without being asked for, the latest measured first."""
