@@ -188,9 +188,7 @@ class Client:
     def _raise_unless_worth_retrying(self, answer: Answer, *, may_repeat: bool, last: bool) -> None:
         too_soon = _is_too_soon(answer)
         passing = answer.status >= 500
-        if too_soon and not last:
-            return
-        if passing and may_repeat and not last:
+        if not last and (too_soon or (passing and may_repeat)):
             return
         # Without a status, as that of a request that came too soon would be taken for a missing permission.
         status = None if too_soon else answer.status
