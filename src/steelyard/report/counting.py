@@ -10,8 +10,9 @@ from rich.text import Text
 
 from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions, Weights
 from steelyard.model.derived import Summary, Verdict
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Run, Weighing
-from steelyard.report import attribution, figures
+from steelyard.report import attribution, disturbances, figures
 from steelyard.report.markup import code
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
@@ -62,6 +63,13 @@ def stability_text(verdict: Verdict) -> str:
     if verdict.pairs_needed:
         text += f", and {verdict.pairs_needed} counts a side are needed to decide"
     return text
+
+
+def noise(verdict: Verdict) -> str | None:
+    """Say what disturbed a verdict's launches, or how equal its counts are; None if nothing was measured in pairs."""
+    if verdict.baseline is None or not verdict.pairs:
+        return None
+    return stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)
 
 
 def changed_verdicts(verdicts: list[Verdict]) -> list[Verdict]:

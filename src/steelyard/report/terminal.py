@@ -210,10 +210,8 @@ def _aligned(parts: Sequence[Sequence[str]]) -> list[str]:
 def _print_details(sheet: Sheet, verdict: Verdict) -> None:
     if resolution := sentences.resolution(verdict):
         sheet.row("resolution", resolution)
-    if verdict.baseline is not None and verdict.pairs:
-        sheet.row(
-            "noise", counting.stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)
-        )
+    if noise := counting.noise(verdict):
+        sheet.row("noise", noise)
     layouts.show(sheet, verdict)
 
 

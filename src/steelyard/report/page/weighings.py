@@ -11,7 +11,7 @@ from steelyard.model.looks import LookBack
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Weighing
 from steelyard.model.rows import USED
-from steelyard.report import budgets, counting, disturbances, figures, layouts, notes, ranking, sentences, suite_mean
+from steelyard.report import budgets, counting, figures, layouts, notes, ranking, sentences, suite_mean
 from steelyard.report.page import (
     budget,
     distributions,
@@ -173,8 +173,7 @@ class _RowBuilder:
         record = self.record
         lines = [
             *([] if verdict is self.summed_up else _verdict_lines(verdict, record)),
-            *([sentence(resolution)] if (resolution := sentences.resolution(verdict)) else []),
-            *map(sentence, _noise_lines(verdict)),
+            *map(sentence, filter(None, (sentences.resolution(verdict), counting.noise(verdict)))),
         ]
         figures_made: list[Figure | None] = []
         tables: list[Markup] = []
@@ -194,12 +193,6 @@ def _verdict_lines(verdict: Verdict, record: Weighing) -> list[Content]:
     if sentences.has_no_alarm(verdict):
         return [judged.coloured_verdict(sentences.NO_ALARM), sentence(sentences.evidence(verdict, record.settings))]
     return [judged.coloured_verdict(verdict.verdict), *map(sentence, _evidence_lines(verdict, record))]
-
-
-def _noise_lines(verdict: Verdict) -> list[str]:
-    if verdict.baseline is None or not verdict.pairs:
-        return []
-    return [counting.stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)]
 
 
 def _timing_figures(
