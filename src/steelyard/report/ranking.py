@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log1p
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from steelyard.model.derived import Verdict
@@ -52,12 +53,12 @@ def show(sheet: Sheet, record: Weighing, verdicts: Sequence[Verdict]) -> None:
         places = max(len(line.place) for line in ranking.lines)
         room = max(8, sheet.text_width // 2)
         names = sheet.names([line.name for line in ranking.lines], room)
-        widest = max(Text(name).cell_len for name in names)
+        widest = max(map(cell_len, names))
         lines = [
             Text.assemble(
                 f"{line.place.rjust(places)}  ",
                 (name, "bold"),
-                " " * (widest - Text(name).cell_len + 2),
+                " " * (widest - cell_len(name) + 2),
                 line.said,
             )
             for line, name in zip(ranking.lines, names, strict=True)

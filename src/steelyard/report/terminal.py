@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -192,10 +193,10 @@ def _print_sides(sheet: Sheet, record: Weighing, verdict: Verdict) -> None:
     parts = [sentences.side(part, verdict.metric) if part else [] for part in sides]
     if all(parts):
         aligned = _aligned(parts)
-        name_width = max(Text(name).cell_len for name in names)
+        name_width = max(map(cell_len, names))
         if not sheet.narrow and name_width + 2 + len(aligned[0]) <= sheet.text_width:
             for label, name, numbers in zip(SIDES, names, aligned, strict=True):
-                padding = " " * (name_width - Text(name).cell_len + 2)
+                padding = " " * (name_width - cell_len(name) + 2)
                 sheet.row(label, Text.assemble((name, "bold"), padding + numbers))
             return
     for label, name, numbers_of_side in zip(SIDES, names, parts, strict=True):
