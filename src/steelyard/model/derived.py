@@ -10,8 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.layouts import LayoutFacts
-from steelyard.model.parts import Record
-from steelyard.model.throughput import is_empty
+from steelyard.model.parts import Record, is_empty
 from steelyard.model.watch import Disturber
 
 # How well the counts of one program repeat: equal; within 1e-5 of each other; anything else.

@@ -26,7 +26,7 @@ from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.numbers import Count, Time, declared
-from steelyard.model.parts import are_alike
+from steelyard.model.parts import are_alike, is_empty
 from steelyard.model.rows import (
     COLUMNS,
     IN_TANDEM,
@@ -40,7 +40,6 @@ from steelyard.model.rows import (
     times_ns,
 )
 from steelyard.model.tandem import shares_of_others
-from steelyard.model.throughput import is_empty
 
 if TYPE_CHECKING:
     import numpy as np

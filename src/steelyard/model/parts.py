@@ -31,6 +31,11 @@ class Record(BaseModel):
                 os.environ.update({} if before is None else {_DISABLE: before})
 
 
+def is_empty(value: object) -> bool:
+    """Whether a field is empty: it is then left out, so that a record without it is as before the field existed."""
+    return not value
+
+
 def are_alike(one: BaseModel, other: BaseModel) -> bool:
     """Whether all fields are equal. Pydantic's own comparison includes cached arrays, which have no truth value."""
     return all(getattr(one, name) == getattr(other, name) for name in type(one).model_fields)

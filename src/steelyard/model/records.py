@@ -17,10 +17,9 @@ from steelyard.model.isolation import Isolation
 from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.numbers import Count, Seconds
-from steelyard.model.parts import Record
+from steelyard.model.parts import Record, is_empty
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
-from steelyard.model.throughput import is_empty
 from steelyard.model.watch import Watch
 
 StopReason = Literal["decided", "pairs", "time", "futile", "interrupted", "failed"]

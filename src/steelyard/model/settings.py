@@ -10,11 +10,10 @@ from steelyard.model.counting import CountSettings
 from steelyard.model.layouts import MOST_LAYOUTS
 from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 from steelyard.model.numbers import Count, Seconds
-from steelyard.model.parts import Record
+from steelyard.model.parts import Record, is_empty
 from steelyard.model.patterns import setting_for
 from steelyard.model.secrecy import is_secret
 from steelyard.model.subject import Benchmark
-from steelyard.model.throughput import is_empty
 
 if TYPE_CHECKING:
     from steelyard.model.derived import Verdict

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from steelyard.model.limits import Accepted
 from steelyard.model.numbers import Count
-from steelyard.model.parts import Record
-from steelyard.model.throughput import Processed, is_empty
+from steelyard.model.parts import Record, is_empty
+from steelyard.model.throughput import Processed
 
 # A record of more pairs is not read, and the level at the end of a budget takes time and memory for each pair.
 MOST_PAIRS = 2_000_000

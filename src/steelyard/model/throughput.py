@@ -18,11 +18,6 @@ _WHOLE_TIME_METRICS: Final = ("active", "wall", "cpu")
 _Amount = Annotated[float, Within(ge=LEAST_VALUE, le=MOST_VALUE)]
 
 
-def is_empty(value: object) -> bool:
-    """Whether a field is empty: it is then left out, so that a record without it is as before the field existed."""
-    return not value
-
-
 @dataclass(frozen=True, kw_only=True)
 class Processed(Kept):
     """How much one execution processes: an iteration with a harness, otherwise the command, run once."""
