@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.options import Counting
 from steelyard.model.errors import UsageError
+from steelyard.model.metrics import counted, timed
 from steelyard.model.placeholders import LOOPS_PLACE
 from steelyard.model.values import in_range, metric_names
 
@@ -20,8 +21,6 @@ _MOST_WEIGHT = 1e6
 
 def counted_metrics(wanted: Sequence[str] | None) -> list[str]:
     """Return the metrics for `count`, instructions by default; raise UsageError for timed ones."""
-    from steelyard.model.metrics import timed
-
     metrics = metric_names(wanted or ["instructions"])
     if timed_metrics := timed(metrics):
         raise UsageError(f"count does not time: leave {', '.join(timed_metrics)} out, or use steelyard run")
@@ -40,9 +39,7 @@ def count_settings(
 
     Raises UsageError naming the option, also if an option has nothing to count.
     """
-    from steelyard.model.metrics import counted
-
-    if not counted(list(metrics)):
+    if not counted(metrics):
         _refuse_counting_options(options)
         return None
     from steelyard.measure.count.valgrind import caches_named

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
+from steelyard.model.metrics import METRICS, counted, timed
 
 if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignReport, ForeignResults
@@ -57,8 +58,6 @@ def difference(
 
 def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
     """Raise UsageError for a run that was only timed if counts are compared, and the other way round."""
-    from steelyard.model.metrics import METRICS
-
     are_counts = METRICS[metrics[0]].counted
     if are_counts and run.counting is None:
         raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
@@ -68,9 +67,7 @@ def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
 
 def difference_of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
     """Return what two runs say about each other; raise as `difference` does."""
-    from steelyard.model.metrics import METRICS, counted, timed
-
-    metrics = list(terms.metrics or baseline.settings.metrics)
+    metrics = terms.metrics or baseline.settings.metrics
     if METRICS[metrics[0]].counted:
         from steelyard.design.unpaired.counts import compare_counts
 

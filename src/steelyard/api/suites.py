@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.options import HeapWatch, Judging, Plan, Suite
 from steelyard.model.errors import UsageError
+from steelyard.model.metrics import counted
 
 if TYPE_CHECKING:
     from steelyard.design.suite.selection import Selection
@@ -32,12 +33,11 @@ def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping
                 )
         return None
 
-    from steelyard.model.metrics import counted
     from steelyard.subjects.harness import AUTO, check_counts, harness_named
 
     if name != AUTO:
         harness_named(name)
-        check_counts(name, counted([*metrics]))
+        check_counts(name, counted(metrics))
     for option, is_asked_for in of_commands.items():
         if is_asked_for:
             raise UsageError(f"{option} is for plain commands: leave out either it or --harness {name}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from steelyard.api.options import Counting, Options
 from steelyard.model.errors import UsageError
+from steelyard.model.metrics import counted, timed
 
 _UNDISTURBED = "other work does not disturb counts"
 _NO_THROUGHPUT = "a count has no throughput"
@@ -50,11 +51,9 @@ def options_of_target(options: Options, metrics: Sequence[str], other_metrics: S
     An option for times is left out of a target that is only counted, as long as another target is timed; and so is one
     for counts the other way round. Raises UsageError for an option for times if no target is timed.
     """
-    from steelyard.model.metrics import counted, timed
-
-    if not any(timed([*metrics_of_other]) for metrics_of_other in other_metrics):
+    if not any(map(timed, other_metrics)):
         refuse_timed_options(options, metrics)
-    if not counted([*metrics]) and any(counted([*metrics_of_other]) for metrics_of_other in other_metrics):
+    if not counted(metrics) and any(map(counted, other_metrics)):
         options = replace(options, counting=Counting())
     return _without_timed_options(options, metrics)
 
@@ -72,9 +71,7 @@ def _without_timed_options(options: Options, metrics: Sequence[str]) -> Options:
 
 def _ineffective_options(options: Options, metrics: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Return the part of `_TIMED_OPTIONS` that has no effect with these metrics."""
-    from steelyard.model.metrics import timed
-
-    if timed([*metrics]):
+    if timed(metrics):
         return {}
     return {
         place: entry

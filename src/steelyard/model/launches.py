@@ -236,7 +236,7 @@ class Launches(_Columns):
                 return np.where(self.worked_alone(), self.column("cpu_ns"), self._all_cpu_ns())
             case _ if name in EVENTS:
                 return self.of_counters(name, scaled)
-            case _ if name in timed([*METRICS]):
+            case _ if name in timed(METRICS):
                 return self.column(METRICS[name].column)
         raise MeasurementError(f"no launch has a metric named {name!r}")
 

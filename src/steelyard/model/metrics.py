@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -80,7 +81,7 @@ PER_ITERATION = ("wall", "active", "cpu")
 """With a harness these metrics are per iteration, all others per launch."""
 
 
-def timed(names: list[str]) -> list[str]:
+def timed(names: Iterable[str]) -> list[str]:
     """Those metrics that are measured by timed launches."""
     return [name for name in names if not METRICS[name].counted]
 
@@ -95,6 +96,6 @@ def is_counted(name: str) -> bool:
     return name in METRICS and METRICS[name].counted
 
 
-def counted(names: list[str]) -> list[str]:
+def counted(names: Iterable[str]) -> list[str]:
     """Those metrics that are measured by counted launches."""
     return [name for name in names if METRICS[name].counted]

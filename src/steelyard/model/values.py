@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeVar
 
 from steelyard.model.errors import UsageError
+from steelyard.model.metrics import DEFAULT_METRIC, METRICS
 
 Number = TypeVar("Number", int, float)
 
@@ -174,7 +175,5 @@ def one_of(option: str, name: str, known: Iterable[str]) -> Any:
 
 def metric_names(wanted: Iterable[str] | None, option: str = "--metric") -> list[str]:
     """Split and check the names of metrics; the default if none is wanted."""
-    from steelyard.model.metrics import DEFAULT_METRIC, METRICS
-
     names = [name.strip() for listed in wanted or [DEFAULT_METRIC] for name in listed.split(",")]
     return list(dict.fromkeys(one_of(option, name, METRICS) for name in names))

@@ -117,7 +117,7 @@ def _launch_tables(record: Weighing | Run) -> Iterator[Table]:
         yield from _command_tables(record)
         return
     yield from _sample_tables(record)
-    for metric in timed([*METRICS]):
+    for metric in timed(METRICS):
         if metric not in PER_ITERATION:
             known = np.flatnonzero(~np.isnan(values := launches.metric(metric)))
             yield _timed_table(record, known, metric, {"value": numbers(values[known])}, level="launch")
@@ -126,7 +126,7 @@ def _launch_tables(record: Weighing | Run) -> Iterator[Table]:
 def _command_tables(record: Weighing | Run) -> Iterator[Table]:
     """Yield the values of a command's launches; of a launch with several processes one after the other, their mean."""
     launches, repeat = record.launches, record.settings.repeat
-    for metric in timed([*METRICS]):
+    for metric in timed(METRICS):
         values = of_one_process(launches.metric(metric), metric, repeat)
         known = np.flatnonzero(~np.isnan(values))
         columns = {"value": numbers(values[known]), "sample": whole_numbers(np.zeros(len(known)))}

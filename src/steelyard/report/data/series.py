@@ -57,7 +57,7 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     Raises UsageError if there is no metric that `format_` can hold.
     """
     if wanted is not None and wanted not in METRICS:
-        raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed([*METRICS]))}")
+        raise UsageError(f"--metric {wanted!r} is not known: choose from {', '.join(timed(METRICS))}")
     timed_metrics = timed(record.settings.metrics if wanted is None else [wanted])
     if wanted is not None and not timed_metrics:
         raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
