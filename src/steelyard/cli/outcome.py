@@ -17,7 +17,7 @@ from steelyard.cli.screen import output
 from steelyard.cli.status import INTERRUPTED, announced_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
-from steelyard.model.derived import Derived
+from steelyard.model.derived import deciding_of
 from steelyard.model.errors import MeasurementError
 from steelyard.model.files import record_bytes
 from steelyard.model.records import Run, Weighing
@@ -51,11 +51,11 @@ def report_outcome(
     if was_interrupted(outcome, files):
         return INTERRUPTED
     show_how_to_continue(outcome, files, world, beside_data=beside_data)
-    derived = outcome.record.derived
-    deciding = derived.deciding() if derived else []
+    verdicts = outcome.record.verdicts if isinstance(outcome.record, Weighing) else []
+    deciding = deciding_of(verdicts)
+    is_slower = any(verdict.verdict == "slower" and not verdict.control for verdict in verdicts)
+    only_by = deciding[0].metric if is_slower else None
     deciding_verdicts = {verdict.verdict for verdict in deciding}
-    all_verdicts = {verdict.verdict for verdict in derived.verdicts if not verdict.control} if derived else set()
-    only_by = deciding[0].metric if "slower" in all_verdicts else None
     return announced_status(deciding_verdicts, world, strict=strict, beside_data=beside_data, only_by=only_by)
 
 
@@ -126,11 +126,10 @@ def show_outcome(
 
 def _print_report(console: Console, outcome: Outcome, functions: int, told: Told | None) -> None:
     record, running = outcome.record, outcome.is_running
-    derived = record.derived or Derived()
     if isinstance(record, Weighing):
-        terminal.weighing(console, record, derived.verdicts, functions=functions, running=running, told=told)
+        terminal.weighing(console, record, record.verdicts, functions=functions, running=running, told=told)
     else:
-        terminal.run(console, record, derived.summaries, functions=functions, running=running)
+        terminal.run(console, record, record.summaries, functions=functions, running=running)
 
 
 def show_how_to_continue(outcome: Outcome, files: FileOptions, world: World, *, beside_data: bool) -> None:
@@ -188,7 +187,7 @@ def _file_contents(
 def _markdown(outcome: Outcome, functions: int) -> str:
     from steelyard.report import markdown as as_markdown
 
-    record, derived = outcome.record, outcome.record.derived or Derived()
+    record, running = outcome.record, outcome.is_running
     if isinstance(record, Weighing):
-        return as_markdown.weighing(record, derived.verdicts, functions=functions, running=outcome.is_running)
-    return as_markdown.run(record, derived.summaries, running=outcome.is_running)
+        return as_markdown.weighing(record, record.verdicts, functions=functions, running=running)
+    return as_markdown.run(record, record.summaries, running=running)

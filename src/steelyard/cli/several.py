@@ -37,6 +37,7 @@ from steelyard.cli.status import INTERRUPTED, announced_status, status_of_errors
 from steelyard.design.outcome import Outcome
 from steelyard.design.several import Part, measure_all
 from steelyard.design.world import World
+from steelyard.model.derived import deciding_of
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
@@ -171,7 +172,7 @@ class _ProjectWeighing:
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)
-        verdicts = derived.deciding() if derived else []
+        verdicts = deciding_of(derived.verdicts) if derived else []
         self.results.append(several.Result(part.name, verdicts, _benchmark_count(outcome), failed=error is not None))
         self.pages.append(_part_page(part, outcome, error, functions=self.options.functions, told=self.told_on_pages))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome, files))

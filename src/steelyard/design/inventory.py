@@ -8,6 +8,7 @@ from typing import Literal
 
 from steelyard.design.outcome import is_running
 from steelyard.history.store import Store, name_of
+from steelyard.model.derived import deciding_of
 from steelyard.model.errors import SteelyardError
 from steelyard.model.files import load
 from steelyard.model.inventory import Entry
@@ -62,5 +63,5 @@ def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "i
 
 def _verdicts(record: Weighing | Run) -> dict[str, int]:
     """Return how many verdicts there were of each kind when it was measured: judging all anew would take long."""
-    deciding = record.derived.deciding() if record.derived else []
+    deciding = deciding_of(record.derived.verdicts) if record.derived else []
     return dict(sorted(Counter(verdict.verdict for verdict in deciding).items()))

@@ -212,10 +212,6 @@ class Derived(Record):
     )
     summaries: list[Summary] = Field(default_factory=list)
 
-    def deciding(self) -> list[Verdict]:
-        """The deciding verdict of each benchmark, as `deciding_of` has it."""
-        return deciding_of(self.verdicts)
-
 
 def deciding_of(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdict of each benchmark except controls in its first metric, in order; that differs where one fell back."""

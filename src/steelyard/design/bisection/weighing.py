@@ -17,7 +17,7 @@ from steelyard.design.stderr_notes import failure_of_baseline_alone
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.bisection import Commit, Compared, Sought
-from steelyard.model.derived import Verdict
+from steelyard.model.derived import Verdict, deciding_of
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.settings import Settings
@@ -150,8 +150,8 @@ class CommitScales:
 
 
 def _to_weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Weighed:
-    record, derived = outcome.record, outcome.record.derived
-    deciding = derived.deciding() if derived is not None else []
+    record = outcome.record
+    deciding = deciding_of(record.derived.verdicts) if record.derived else []
     kept = None if outcome.kept is None else str(outcome.kept)
     interrupted = "interrupted" in record.stop or isinstance(outcome.error, InterruptedBeforeStart)
     if outcome.error is not None or interrupted:
