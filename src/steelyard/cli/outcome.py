@@ -41,7 +41,7 @@ def report_outcome(
     beside_data: bool = False,
 ) -> int:
     """Show what was measured, as `show_outcome` does, and return the exit status."""
-    beside_data = beside_data or _prints_data(files)
+    beside_data = beside_data or is_printed(*files.paths())
     try:
         show_outcome(outcome, files, world, functions=functions, beside_data=beside_data)
     except MeasurementError:
@@ -91,8 +91,8 @@ def show_outcome(
     files: FileOptions,
     world: World,
     *,
+    beside_data: bool,
     functions: int = SHOWN_FUNCTIONS,
-    beside_data: bool = False,
     draw: Callable[[Console], None] | None = None,
     told: Told | None = None,
 ) -> None:
@@ -113,7 +113,7 @@ def show_outcome(
                 with errors.collected():
                     write(path, data)
     if has_results := _has_results(outcome):
-        console = output(world.environment, beside_data=beside_data or _prints_data(files))
+        console = output(world.environment, beside_data=beside_data)
         (draw or partial(_print_report, outcome=outcome, functions=functions, told=told))(console)
     if to_print is not None:
         write(STANDARD_STREAM, to_print)
@@ -137,17 +137,13 @@ def show_how_to_continue(outcome: Outcome, files: FileOptions, world: World, *, 
     if not _has_results(outcome) or "interrupted" in outcome.record.stop:
         return
     if (way_on := _resumed_by_own_file(outcome, files).way_on()) is not None:
-        Sheet(output(world.environment, beside_data=beside_data or _prints_data(files))).command("go on", way_on)
+        Sheet(output(world.environment, beside_data=beside_data)).command("go on", way_on)
 
 
 def show_search(search: str | None, world: World, *, beside_data: bool) -> None:
     """Print the command that finds the commit by which something became slower, if there is one."""
     if search is not None:
         Sheet(output(world.environment, beside_data=beside_data)).command("find it", search)
-
-
-def _prints_data(files: FileOptions) -> bool:
-    return is_printed(*files.paths())
 
 
 def has_failed(outcome: Outcome) -> bool:

@@ -14,7 +14,7 @@ from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import input_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
-from steelyard.cli.outputs import check_apart, check_writable
+from steelyard.cli.outputs import check_apart, check_writable, is_printed
 from steelyard.cli.views import ShownUnits, ViewOptions, in_units, sorted_import, sorted_outcome
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def _show(options: ShowOptions, world: World) -> None:
         return
     derived = outcome.record.derived
     draw = None if derived is None else _drawer_of_views(outcome.record, derived, options.shown)  # a failed one says so
-    show_outcome(outcome, files, world, functions=options.functions, draw=draw)
+    beside_data = is_printed(*files.paths())
+    show_outcome(outcome, files, world, beside_data=beside_data, functions=options.functions, draw=draw)
     if draw is None and _can_be_carried_on(outcome, path, world):
         say_how_to_carry_on(outcome.record, path)
 
