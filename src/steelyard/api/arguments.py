@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from os import PathLike, fspath, sep
 from typing import Any
 
+from steelyard.api.options import HOOKS
 from steelyard.model.errors import UsageError
 from steelyard.model.values import AUTO
 
@@ -192,7 +193,7 @@ ARGUMENT_KINDS: Mapping[str, ArgumentKind] = {
     **dict.fromkeys(("timeout", "wait_quiet"), _SECONDS),
     **dict.fromkeys(("bytes", "items"), _AMOUNT),
     **dict.fromkeys(("names", "targets", "metrics", "benchmarks", "tags"), _TEXTS),
-    **dict.fromkeys(("setup", "prepare", "conclude", "cleanup"), _TEXTS),
+    **dict.fromkeys(HOOKS, _TEXTS),
     **dict.fromkeys(("name", "format", "side", "metric", "library"), _TEXT),
     **dict.fromkeys(("base", "candidate", "build", "harness", "family", "pairing", "caches", "weights"), _TEXT),
     **dict.fromkeys(("pairs", "launches", "layouts", "warmup", "repeat", "seed", "jobs", "loops"), _WHOLE_NUMBER),

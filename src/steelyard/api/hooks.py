@@ -23,7 +23,7 @@ def hooks_checked(options: Options, *, is_alone: bool) -> dict[str, Any]:
     """
     launch, varying = options.launch, _varying_names(options)
     return {
-        "setup": _commands_run_once("--setup", launch.set_up, varying),
+        "setup": _commands_run_once("--setup", launch.setup, varying),
         "prepare": _commands_around_launches("--prepare", launch.prepare, is_alone=is_alone),
         "conclude": _commands_around_launches("--conclude", launch.conclude, is_alone=is_alone),
         "cleanup": _commands_run_once("--cleanup", launch.cleanup, varying),

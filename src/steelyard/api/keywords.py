@@ -32,7 +32,6 @@ _FIELD_NAMES: Mapping[str, str] = {
     "tags": "tag",
     "heap": "watched",
     "heap_shuffle": "shuffled",
-    "setup": "set_up",
     "warmup": "warm_up",
     "environment": "env",
     "inherit_environment": "inherit_env",

@@ -98,11 +98,15 @@ class HeapWatch(OptionGroup):
     shuffled: bool = False
 
 
+HOOKS = ("setup", "prepare", "conclude", "cleanup")
+"""The commands around launches, in the order in which they run; options, keys and settings have the same names."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Launching(OptionGroup):
     """What a launch is, what it finds, and what goes before and after it."""
 
-    set_up: list[str] | None = None
+    setup: list[str] | None = None
     prepare: list[str] | None = None
     conclude: list[str] | None = None
     cleanup: list[str] | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from steelyard.api.checks import check_limit
-from steelyard.api.options import Options
+from steelyard.api.options import HOOKS, Options
 from steelyard.api.recipe import recipe_of
 from steelyard.api.revisions import built_side, findings_of
 from steelyard.api.settings import request_of
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe
     from steelyard.subjects.revisions.sides import Side
 
-_HOOKS = ("set_up", "prepare", "conclude", "cleanup")
 _SIDES = 2
 _ROLE = "checked"
 
@@ -133,7 +132,7 @@ class _CheckedTarget(AskedTarget):
         launch, is_baseline = options.launch, self.options.revisions.base is not None
         own: dict[str, Any] = {
             name: commands[:1] if is_baseline else commands[1:]
-            for name in _HOOKS
+            for name in HOOKS
             if len(commands := getattr(launch, name) or ()) == _SIDES
         }
         return replace(options, launch=replace(launch, **own))

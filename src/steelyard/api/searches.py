@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from steelyard.api.counting import jobs_checked
-from steelyard.api.options import Options
+from steelyard.api.options import HOOKS, Options
 from steelyard.api.project import chosen_targets, with_absolute_paths
 from steelyard.api.recipe import recipe_of
 from steelyard.api.revisions import recipe_of_command
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _DEFAULT_WEIGHING_S = 120.0
 # How a target is judged, beside how it is launched: the file's times are for weighing all targets once.
 _KEYS = LAUNCH_KEYS | {"metrics", "pairing", "own_addresses", "own_starts"}
-_HOOKS = {"set_up": "--setup", "prepare": "--prepare", "conclude": "--conclude", "cleanup": "--cleanup"}
 
 
 @dataclass(frozen=True)
@@ -135,9 +134,9 @@ def _request(command: str, ends: Ends, recipe: Recipe, options: Options, setting
 
 
 def _settings(command: str, options: Options, world: World) -> Settings:
-    for name, option in _HOOKS.items():
-        if len(getattr(options.launch, name) or []) > 1:
-            raise UsageError(f"{option} was given twice: all commits have one command, so give it once")
+    for hook in HOOKS:
+        if len(getattr(options.launch, hook) or []) > 1:
+            raise UsageError(f"--{hook} was given twice: all commits have one command, so give it once")
     settings = settings_of(options, world, commands=[command], judged=True)
     update: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
     if settings.longest_time_s is not None:

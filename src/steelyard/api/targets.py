@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from steelyard.api.keywords import group_and_field, is_given
-from steelyard.api.options import Options
+from steelyard.api.options import HOOKS, Options
 from steelyard.api.parameters import join_parameters
 from steelyard.api.recipe import passed_on_variables, without_secrets
 from steelyard.api.settings import parameters_of, settings_of
@@ -31,14 +31,11 @@ if TYPE_CHECKING:
 # How a target is launched; all other keys are about how two sides are weighed.
 LAUNCH_KEYS = frozenset(
     {
+        *HOOKS,
         "harness",
         "benchmarks",
         "tags",
         "parameters",
-        "setup",
-        "prepare",
-        "conclude",
-        "cleanup",
         "repeat",
         "stdin",
         "shell",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from steelyard.api.options import HOOKS
 from steelyard.api.settings import count_of_command
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import warn_of_unread_input
@@ -60,18 +61,7 @@ class CountOptions(MeasuringOptions):
     suite: Annotated[SuiteOptions, Without("shard")] = SuiteOptions()
     launch: Annotated[
         LaunchOptionsOfOne,
-        Only(
-            "set_up",
-            "prepare",
-            "conclude",
-            "cleanup",
-            "stdin",
-            "shell",
-            "ignore_failure",
-            "timeout",
-            "env",
-            "inherit_env",
-        ),
+        Only(*HOOKS, "stdin", "shell", "ignore_failure", "timeout", "env", "inherit_env"),
     ] = LaunchOptionsOfOne(warm_up=0, seed=0)
     functions: ShownFunctions = SHOWN_FUNCTIONS
     files: FileOptions = FileOptions()

@@ -195,10 +195,9 @@ class LaunchOptions(Launching, CommandOptions):
 
     panel: ClassVar[str] = "How it is launched"
 
-    set_up: Annotated[
+    setup: Annotated[
         list[str] | None,
         typer.Option(
-            "--setup",
             metavar="CMD",
             help="Run once before the first launch, and what it leaves running goes on; given twice, once for each of "
             "two commands.",
@@ -295,11 +294,9 @@ class LaunchOptions(Launching, CommandOptions):
 class LaunchOptionsOfOne(LaunchOptions):
     """The same for a single command, so that nothing can be given once for each of two."""
 
-    set_up: Annotated[
+    setup: Annotated[
         list[str] | None,
-        typer.Option(
-            "--setup", metavar="CMD", help="Run once before the first launch, and what it leaves running goes on."
-        ),
+        typer.Option(metavar="CMD", help="Run once before the first launch, and what it leaves running goes on."),
     ]
     prepare: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run before each launch, untimed.")]
     conclude: Annotated[list[str] | None, typer.Option(metavar="CMD", help="Run after each launch, untimed.")]

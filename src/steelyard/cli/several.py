@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.options import HOOKS
 from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
 from steelyard.api.unused import unused_notes
 from steelyard.cli.calm import tuned
@@ -275,7 +276,7 @@ def announce_commands(project: Project, targets: Mapping[int, Target], *, is_bui
         if target.build and is_built_so:
             lines.append((f"{target.name}, build", target.build))
         lines.append((target.name, target.command))
-        for key in ("setup", "prepare", "conclude", "cleanup"):
+        for key in HOOKS:
             commands = getattr(target, key) or getattr(project.compare, key) or []
             lines += [(f"{target.name}, {key}", command) for command in commands]
     width = max(len(label) for label, _ in lines)
