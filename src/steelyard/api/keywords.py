@@ -31,7 +31,6 @@ _FIELD_NAMES: Mapping[str, str] = {
     "benchmarks": "benchmark",
     "tags": "tag",
     "heap": "watched",
-    "heap_shuffle": "shuffled",
     "warmup": "warm_up",
     "environment": "env",
     "inherit_environment": "inherit_env",

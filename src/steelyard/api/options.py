@@ -95,7 +95,7 @@ class HeapWatch(OptionGroup):
     """Whether the heap is watched, and whether its state is drawn at random."""
 
     watched: bool = False
-    shuffled: bool = False
+    heap_shuffle: bool = False
 
 
 HOOKS = ("setup", "prepare", "conclude", "cleanup")

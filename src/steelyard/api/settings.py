@@ -160,7 +160,7 @@ def settings_of(
         counting=count_settings(options.counting, metrics, commands, world, harness=is_harness),
         harness=harness_checked(suite, metrics, _options_for_commands(options)),
         heap=heap_launches(options.heap, harness=suite.harness),
-        heap_shuffle=options.heap.shuffled,
+        heap_shuffle=options.heap.heap_shuffle,
         layouts=layouts_checked(weighing, commands, recipe),
         addresses="shared" if judged and not weighing.own_addresses else None,
     )

@@ -20,7 +20,7 @@ _TIMED_OPTIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("weighing", "pairing"): ("--pairing", "counts need no pairs"),
     ("weighing", "own_addresses"): ("--own-addresses", "counts are of the same addresses every time"),
     ("weighing", "own_starts"): ("--own-starts", "each count has a start of its own anyway"),
-    ("heap", "shuffled"): ("--heap-shuffle", "counts are of the same heap every time"),
+    ("heap", "heap_shuffle"): ("--heap-shuffle", "counts are of the same heap every time"),
     ("launch", "warm_up"): ("--warmup", "first counts that differ from later ones are set aside anyway"),
     ("launch", "repeat"): ("--repeat", "counts are of one run of the command"),
     ("launch", "isolate"): ("--isolate", _UNDISTURBED),
@@ -29,7 +29,7 @@ _TIMED_OPTIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("throughput", "processed_items"): ("--items", _NO_THROUGHPUT),
 }
 # These also apply to the launches whose heap is watched.
-_TIMED_AND_HEAP_OPTIONS = {("weighing", "own_addresses"), ("heap", "shuffled"), ("launch", "isolate")}
+_TIMED_AND_HEAP_OPTIONS = {("weighing", "own_addresses"), ("heap", "heap_shuffle"), ("launch", "isolate")}
 
 
 WHY_NOT_FOR_COUNTS: Mapping[str, str] = {option: why for option, why in _TIMED_OPTIONS.values() if option}

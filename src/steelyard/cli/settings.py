@@ -60,7 +60,7 @@ class HeapOptions(HeapWatch, CommandOptions):
             "--heap", help="Count allocations too, in launches apart from those that are timed (steelyard docs heap)."
         ),
     ]
-    shuffled: Annotated[
+    heap_shuffle: Annotated[
         bool,
         typer.Option(
             "--heap-shuffle",
