@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
 
+_NOT_OF_PROTOCOL = ("harness", "benchmark", "allocations", "json", "max_time")
+
 
 @command(
     CheckOptions,
@@ -38,13 +40,7 @@ def check(options: CheckOptions, world: World) -> int:
 
     Exit status: 0 no trouble, 1 trouble with a rule, 2 wrong usage, 3 it could not be tried, 130 interrupted.
     """
-    if options.protocol and (
-        options.suite.harness is not None
-        or options.suite.benchmark
-        or options.allocations
-        or options.json is not None
-        or "max_time" in options.given
-    ):
+    if options.protocol and not options.given.keys().isdisjoint(_NOT_OF_PROTOCOL):
         raise UsageError(
             "--protocol looks at nothing else: leave --harness, --benchmark, --heap, --json and --max-time out "
             "(--timeout limits each launch)"
