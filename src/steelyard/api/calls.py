@@ -17,8 +17,8 @@ from steelyard.api.names import default_names, names_of
 from steelyard.api.options import Options
 from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
 from steelyard.api.record import IncompleteError, ProjectRecord, Record
-from steelyard.api.revisions import run_of_revision, weighing_of_revisions
-from steelyard.api.settings import count_of_command, current_folder, run_of_command, weighing_of_commands
+from steelyard.api.revisions import requested_run, weighing_of_revisions
+from steelyard.api.settings import count_of_command, current_folder, weighing_of_commands
 from steelyard.api.unused import unused_notes
 from steelyard.api.wording import reword_errors, reword_sentence
 from steelyard.design.check.session import check_target
@@ -121,7 +121,7 @@ def run(
     command_line, given_name = read_argument("command", command), read_optional_argument("name", name)
     with ExitStack() as stack:
         with _usage_errors():
-            request = stack.enter_context(_run_request(command_line, given_name, options, watch, world))
+            request = stack.enter_context(requested_run(command_line, given_name, options, watch, world))
         return _complete_record(Run, measure(request, watch, world))
 
 
@@ -196,15 +196,6 @@ def _comparison_request(
         raise UsageError(f"{_COMMANDS_HINT}; or one in two revisions: steelyard.compare('./program', base='main')")
     side_names = names_of(names, None, default_names(commands))
     return nullcontext(weighing_of_commands(commands, side_names, options, world))
-
-
-def _run_request(
-    command: str, name: str | None, options: Options, watch: Watch, world: World
-) -> AbstractContextManager[Request]:
-    """Return what `run` measures, for as long as the context lasts."""
-    if options.revisions.given:
-        return run_of_revision(command, name, options, watch, world)
-    return nullcontext(run_of_command(command, name, options, world))
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.names import check_no_files, names_of
 from steelyard.api.options import Options, Revisions
-from steelyard.api.settings import parameters_of, request_of, settings_of
+from steelyard.api.settings import parameters_of, request_of, run_of_command, settings_of
 from steelyard.model.errors import UsageError
 from steelyard.model.values import seconds_in_range
 
@@ -76,8 +76,17 @@ def weighing_of_revisions(
         yield replace(request, findings=findings, selection=selection)
 
 
+def requested_run(
+    command: str, name: str | None, options: Options, watch: Watch, world: World
+) -> AbstractContextManager[Request]:
+    """Return what to measure of one command, for as long as the context lasts: in a revision, if one is asked for."""
+    if options.revisions.given:
+        return _run_of_revision(command, name, options, watch, world)
+    return nullcontext(run_of_command(command, name, options, world))
+
+
 @contextmanager
-def run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
+def _run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
     check_no_files([name] if name else [], [command])
     settings = settings_of(options, world)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.revisions import run_of_revision
-from steelyard.api.settings import run_of_command
+from steelyard.api.revisions import requested_run
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import (
@@ -40,9 +38,7 @@ from steelyard.model.values import metric_names, seconds
 
 if TYPE_CHECKING:
     from steelyard.design.outcome import Outcome
-    from steelyard.design.request import Request
     from steelyard.design.world import World
-    from steelyard.model.progress import Watch
     from steelyard.model.records import Run
 
 _BASELINES = "Baselines"
@@ -142,7 +138,7 @@ def _measure(options: RunOptions, world: World) -> int:
     with (
         earlier_files_removed_on_error(*options.files.paths()),
         watching(world) as watch,
-        _requested_run(options, watch, world) as request,
+        requested_run(options.command, options.name, options, watch, world) as request,
     ):
         watch.wipe()
         check_not_launched(request, *options.files.paths(), options.launch.output)
@@ -187,13 +183,6 @@ def _say_skipped_baselines(options: RunOptions, *, compare: bool) -> None:
         say(f"not kept as the baseline {options.save_baseline}, as not all was measured")
     if options.baseline is not None and compare:
         say(f"not compared with the baseline {options.baseline}, as not all was measured")
-
-
-def _requested_run(options: RunOptions, watch: Watch, world: World) -> AbstractContextManager[Request]:
-    """Return what to measure, for as long as it is measured."""
-    if options.revisions.given:
-        return run_of_revision(options.command, options.name, options, watch, world)
-    return nullcontext(run_of_command(options.command, options.name, options, world))
 
 
 def _load_baseline(name: str, options: RunOptions, world: World) -> Run:
