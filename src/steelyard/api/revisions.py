@@ -191,19 +191,16 @@ def recipe_of_command(wanted: Revisions) -> Recipe:
     """Return how the revisions of a command are built; raise UsageError as `check_build`."""
     from steelyard.subjects.revisions.recipe import Recipe
 
-    check_build(wanted)
+    check_build(wanted, is_built=wanted.build is not None)
     return Recipe(wanted.build, timeout_s=wanted.build_timeout)
 
 
-def check_build(wanted: Revisions, *, is_built: bool | None = None) -> None:
-    """Raise UsageError for an empty command, a time out of range, and a time although nothing `is_built`.
-
-    If `is_built` is None, something is built if a build command is asked for.
-    """
+def check_build(wanted: Revisions, *, is_built: bool) -> None:
+    """Raise UsageError for an empty command, a time out of range, and a time although nothing `is_built`."""
     if wanted.build is not None and not wanted.build.strip():
         raise UsageError("--build '' is empty: give the command that builds, or leave it out")
     _check_timeout(wanted)
-    if wanted.is_given("build_timeout") and not (wanted.build is not None if is_built is None else is_built):
+    if wanted.is_given("build_timeout") and not is_built:
         raise UsageError("--build-timeout is how long --build may take, and nothing is built: leave it out")
 
 
