@@ -209,17 +209,13 @@ def _usage_errors() -> Iterator[None]:
 
 def _progress_watch(progress: Watch | None) -> Watch:
     """Return the function that is told of the progress."""
-    watch: Watch = _ignore_progress if progress is None else read_argument("progress", progress)
+    watch: Watch | None = read_optional_argument("progress", progress)
 
     def report(now: Progress) -> None:
-        if not now.goes_on:
+        if watch is not None and not now.goes_on:
             watch(now)
 
     return report
-
-
-def _ignore_progress(progress: Progress) -> None:
-    """Ignore the progress."""
 
 
 def _complete_record(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
