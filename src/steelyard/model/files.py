@@ -149,26 +149,20 @@ def record_of(path: Path, fields: Any) -> Weighing | Run | ForeignResults:
     """Return the record of the fields read from a file; raises UsageError if they are none."""
     _check_format(path, fields)
     fields["version"] = VERSION  # the version when it is written again: later ones only added fields
+    kind = fields.get("kind")
+    within = [kind] if kind in ("weighing", "run") else []
     try:
-        if fields.get("kind") == "import":
+        if kind == "import":
             from steelyard.model.foreign import ForeignResults
 
             return validated(ForeignResults, fields)
-        if fields.get("kind") in ("weighing", "run"):
-            return _validated(path, fields)
+        if within:  # building the validator for all kinds takes half as long again
+            from steelyard.model.records import Run, Weighing
+
+            return (Weighing if kind == "weighing" else Run).model_validate(fields)
         return _any_record().validate_python(fields)  # its error lists the kinds there are
     except ValidationError as error:
-        raise invalid(path, fields, error) from error
-
-
-def _validated(path: Path, fields: dict[str, Any]) -> Weighing | Run:
-    """Validate a record of a known kind: building the validator for all kinds takes half as long again."""
-    from steelyard.model.records import Run, Weighing
-
-    try:
-        return (Weighing if fields["kind"] == "weighing" else Run).model_validate(fields)
-    except ValidationError as error:
-        raise invalid(path, fields, error, fields["kind"]) from error
+        raise invalid(path, fields, error, *within) from error
 
 
 def invalid(path: Path, fields: dict[str, Any], error: ValidationError, *within: str) -> UsageError:
