@@ -192,7 +192,7 @@ def test_what_is_no_record_is_refused_in_one_sentence(file: Path, damage: Callab
 
 
 def test_a_file_is_not_read_whole_to_find_out_that_it_is_too_large(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("steelyard.model.file_bytes._LARGEST_BYTES", 1000)
+    monkeypatch.setattr("steelyard.model.file_bytes.LARGEST_BYTES", 1000)
     file.write_bytes(b" " * 1001)
     assert "larger than any weighing" in refused(file)
     file.write_bytes(gzip.compress(b" " * 1001))

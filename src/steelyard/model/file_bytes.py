@@ -22,7 +22,7 @@ _STDIN: Final = "/dev/stdin"
 # 0.08 s.
 _COMPRESSION_LEVEL = 4
 # A weighing of a million launches is about 150 MB; a larger file is not one, and is not read into memory to find out.
-_LARGEST_BYTES = 1 << 28
+LARGEST_BYTES = 1 << 28
 # The same million launches have 29 values each, in one list each (a line of a journal), and some may be repeated.
 MOST_VALUES = 35_000_000
 MOST_LISTS = 4_000_000
@@ -39,7 +39,7 @@ _LONGEST_WAIT_S, _POLL_S = 3.0, 0.02
 
 def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
     """Read a file or what comes through a pipe; raises UsageError if it cannot be read, or is too large."""
-    limit = largest_bytes or _LARGEST_BYTES
+    limit = largest_bytes or LARGEST_BYTES
     try:
         with open(path, "rb", opener=_open_without_waiting) as file:
             status = os.fstat(file.fileno())
@@ -62,7 +62,7 @@ def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
 
 def is_too_large(size_bytes: int) -> bool:
     """Whether a file is too large for a record or an import."""
-    return size_bytes > _LARGEST_BYTES
+    return size_bytes > LARGEST_BYTES
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
@@ -94,7 +94,7 @@ def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes
     """Return the data, unpacked if they are gzipped; raises UsageError if they are damaged or too large."""
     if not data.startswith(_GZIP_MAGIC):
         return data
-    limit = largest_bytes or _LARGEST_BYTES
+    limit = largest_bytes or LARGEST_BYTES
     try:
         unpacker = zlib.decompressobj(wbits=_AS_GZIP)
         unpacked = unpacker.decompress(data, limit)
@@ -111,7 +111,7 @@ def unpacked(path: Path, data: bytes, largest_bytes: int | None = None) -> bytes
 
 def _too_large(path: Path, largest_bytes: int) -> UsageError:
     size = f"over {largest_bytes >> 20} MiB"
-    if largest_bytes < _LARGEST_BYTES:
+    if largest_bytes < LARGEST_BYTES:
         return UsageError(f"{path} is larger than what is read here ({size}): weigh fewer benchmarks, or fewer pairs")
     return UsageError(f"{path} is larger than any weighing ({size}): is it the right file?")
 

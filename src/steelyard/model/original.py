@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from steelyard.model.errors import UsageError
+from steelyard.model.file_bytes import LARGEST_BYTES
 from steelyard.model.foreign import ForeignResults
 
 _LEVEL = 1
-# The most bytes, unpacked; no file that is read has more.
-_LARGEST_BYTES = 1 << 28
 
 
 def packed(json_text: bytes) -> str:
@@ -34,7 +33,7 @@ def originals(record: ForeignResults) -> Sequence[Any]:
 
 def _unpacked(text: str) -> Any:
     unpacker = zlib.decompressobj()
-    data = unpacker.decompress(b64decode(text, validate=True), _LARGEST_BYTES)
+    data = unpacker.decompress(b64decode(text, validate=True), LARGEST_BYTES)
     if not unpacker.eof:
         raise ValueError("it is cut, or larger than any file that is imported")
     return json.loads(data)
