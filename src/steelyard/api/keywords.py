@@ -194,7 +194,7 @@ def _suggestion(key: str, known: Sequence[str]) -> str:
     return f"did you mean {similar[0]!r}?" if similar else f"choose from {', '.join(known)}"
 
 
-def percentage(margin: float | str) -> str:
+def margin_text(margin: float | str) -> str:
     """Return a margin as `--margin` takes it: a number is a part of 1, a text is in percent already.
 
     Raises UsageError for a number too large for a part of 1 that would make sense in percent.
@@ -222,7 +222,7 @@ def fraction_of(option: str, value: float | str) -> float:
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
-    "margin": percentage,
+    "margin": margin_text,
     "alpha": partial(fraction_of, "--alpha"),
     "max_time": partial(seconds_of, "--max-time"),
     "build_timeout": partial(seconds_of, "--build-timeout"),

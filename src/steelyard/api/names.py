@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from steelyard.model import typed
 from steelyard.model.errors import UsageError
+from steelyard.model.typed import in_quotes
 
 
 def names_of(given: Sequence[str] | None, listed: str | None, defaults: Sequence[str]) -> list[str]:
@@ -34,12 +34,14 @@ def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
     for name in names:
         is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
         if is_file and os.path.realpath(name) not in programs:
-            raise UsageError(f"--name {name} is a file: {in_quotes(f'{commands[0]} -n {name}')}, or it another name")
+            raise UsageError(
+                f"--name {name} is a file: {quoting_advice(f'{commands[0]} -n {name}')}, or it another name"
+            )
 
 
-def in_quotes(command: str, prefix: str = "") -> str:
+def quoting_advice(command: str, prefix: str = "") -> str:
     """Say how to give a command of several words."""
-    return f"give the command in quotes: {prefix}{typed.in_quotes(command)}"
+    return f"give the command in quotes: {prefix}{in_quotes(command)}"
 
 
 def _names_given_singly(given: Sequence[str], defaults: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.diffs import Terms, difference
 from steelyard.api.kept import kept_paths
-from steelyard.api.keywords import PathName, fraction_of, percentage
+from steelyard.api.keywords import PathName, fraction_of, margin_text
 from steelyard.api.record import Diff, ProjectRecord, Record
 from steelyard.api.wording import reword_errors
 from steelyard.design.conversion import convert_files
@@ -48,7 +48,7 @@ def diff(
     world = world or World()
     records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
     terms = Terms(
-        margin=relative_margin(percentage(read_argument("margin", margin))),
+        margin=relative_margin(margin_text(read_argument("margin", margin))),
         alpha=alpha_checked(fraction_of("--alpha", read_argument("alpha", alpha))),
         metrics=None if metrics is None else metric_names(read_argument("metrics", metrics)),
         force=read_argument("force", force),

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from typing import Any
 
-from steelyard.api.names import in_quotes
+from steelyard.api.names import quoting_advice
 from steelyard.model.typed import command_line
 
 _SINGLE_COMMAND = ("run", "count", "check")
@@ -31,7 +31,7 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
     words = words[: next(own_options, len(words))]
-    return in_quotes(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
+    return quoting_advice(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
 
 
 def splits_command(option: str, arguments: Sequence[str]) -> bool:
