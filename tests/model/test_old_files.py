@@ -100,6 +100,6 @@ def test_version_2_holds_what_was_seen_of_the_heap() -> None:
     assert record.heap is not None
     assert (record.settings.heap, record.settings.heap_shuffle) == (3, True)
     for side, allocations in ((0, 300), (1, 600)):
-        launches = record.heap.by_place()[0, side]
+        launches = record.heap.by_place[0, side]
         assert [one.use.allocations for one in launches] == [allocations] * 3
         assert {one.use.bytes for one in launches} == {300_000}

@@ -107,7 +107,7 @@ class HeapStage:
     def _plan(self, record: Weighing | Run) -> list[tuple[int, int, int]]:
         """Return (number of the launch, benchmark, side) of each launch that is still to come."""
         plan = []
-        places = Heap(launches=self._launches).by_place()
+        places = Heap(launches=self._launches).by_place
         for number in range(record.settings.heap or 0):
             for benchmark, one in enumerate(record.benchmarks):
                 if one.control or one.is_untried or record.stop[benchmark] == "failed":

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from pydantic import Field
 
+from steelyard.model.grouping import grouped
 from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
 
@@ -51,13 +52,7 @@ class Heap(Record):
 
     launches: list[HeapLaunch] = Field(default_factory=list)
 
+    @cached_property
     def by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
         """The launches of each side of each benchmark, by their indices."""
-        return self._by_place
-
-    @cached_property
-    def _by_place(self) -> dict[tuple[int, int], list[HeapLaunch]]:
-        places: dict[tuple[int, int], list[HeapLaunch]] = {}
-        for one in self.launches:
-            places.setdefault((one.benchmark, one.side), []).append(one)
-        return places
+        return grouped(self.launches, lambda one: (one.benchmark, one.side))

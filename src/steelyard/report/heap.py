@@ -89,7 +89,7 @@ def rows_of(record: Weighing | Run, benchmark: int) -> _Rows:
 
     The title is followed by the cells of the sides, and of a weighing by that of the change.
     """
-    launches_by_place = record.heap.by_place() if record.heap else {}
+    launches_by_place = record.heap.by_place if record.heap else {}
     sides = [launches_by_place.get((benchmark, side), []) for side in range(len(record.subjects[:2]))]
     return [[column.title, *_cells(sides, column)] for column in _COLUMNS] if any(sides) else []
 
