@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.api.diffs import Terms, difference, difference_of_runs
-from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
-from steelyard.cli.inputs import input_paths
+from steelyard.cli.inputs import record_paths
 from steelyard.cli.options import (
     SHOWN_FUNCTIONS,
     WHAT_IS_JUDGED,
@@ -109,7 +108,7 @@ def _diff_files(options: DiffOptions, world: World) -> int:
     terms = _terms(options)
     outputs = (options.json, options.markdown, options.html)
     check_writable(*outputs)
-    paths = input_paths(*kept_paths(world, options.baseline, options.candidate))
+    paths = record_paths(world, options.baseline, options.candidate)
     check_apart(outputs, paths)
     records = [load_any(path) for path in paths]
     names = (options.baseline, options.candidate)

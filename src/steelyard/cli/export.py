@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
-from steelyard.cli.inputs import STANDARD_STREAM, input_paths
+from steelyard.cli.inputs import STANDARD_STREAM, record_paths
 from steelyard.cli.options import file_option
 from steelyard.cli.outputs import check_apart, check_writable, is_printed, write
 from steelyard.model.errors import UsageError
@@ -84,7 +83,7 @@ def export(options: ExportOptions, world: World) -> int:
     check_writable(options.output)
     if export_format.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{export_format.name} is no text for a terminal: give -o FILE, or a pipe")
-    (path,) = [world.store().latest()] if options.file is None else input_paths(*kept_paths(world, options.file))
+    (path,) = record_paths(world, options.file)
     check_apart([options.output], [path])
     name = str(options.file or path.name)
     data = exported(load_document(path), export_format.name, name=name, side=options.side, metric=options.metric)

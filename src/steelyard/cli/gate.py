@@ -9,11 +9,10 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_paths
 from steelyard.api.settings import current_folder
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.forge_options import ForgeOptions
-from steelyard.cli.inputs import input_paths
+from steelyard.cli.inputs import record_paths
 from steelyard.cli.options import WHAT_IS_JUDGED, Markdown, file_option, json_option
 from steelyard.cli.outputs import WriteErrors, check_apart, check_writable, is_printed, write
 from steelyard.cli.status import FAILED, status_of_gate
@@ -103,7 +102,7 @@ def gate(options: GateOptions, world: World) -> int:
     check_writable(*outputs)
     forge = options.forge
     is_in_ci = forge.github or forge.gitlab or forge.comment
-    paths = input_paths(*kept_paths(world, *options.records))
+    paths = record_paths(world, *options.records)
     check_apart(outputs, paths)
     report = held(
         list(zip(map(str, options.records), paths, strict=True)),

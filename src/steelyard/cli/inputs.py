@@ -10,11 +10,13 @@ import termios
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.kept import kept_paths
 from steelyard.cli.say import say
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
     from steelyard.api.options import Launching
+    from steelyard.design.world import World
     from steelyard.model.project_file import Project
 
 STANDARD_STREAM = Path("-")
@@ -27,6 +29,12 @@ def input_paths(*paths: Path) -> list[Path]:
     if paths.count(STANDARD_STREAM) > 1:
         raise UsageError("two files would be read from standard input: give one of them by its name")
     return [_STDIN_PATH if path == STANDARD_STREAM else path for path in paths]
+
+
+def record_paths(world: World, *named: Path | None) -> list[Path]:
+    """Return where to read these files and kept runs, or the last record measured if none is named; raise likewise."""
+    paths = list(filter(None, named))
+    return input_paths(*kept_paths(world, *paths)) if paths else [world.store().latest()]
 
 
 def project_instead_of_command(name: str, example: str) -> Project:

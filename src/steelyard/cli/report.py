@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
-from steelyard.cli.inputs import input_paths
+from steelyard.cli.inputs import record_paths
 from steelyard.cli.options import file_option
 from steelyard.cli.outputs import check_apart, check_writable, write
 from steelyard.cli.say import say
@@ -54,7 +53,7 @@ def report(options: ReportOptions, world: World) -> int:
     from steelyard.design.reporting import page_of
 
     check_writable(options.html)
-    paths = input_paths(*kept_paths(world, *options.files)) if options.files else [world.store().latest()]
+    paths = record_paths(world, *(options.files or ()))
     # A kept record is found by its name; its path would say who measured it.
     names = list(map(str, options.files)) if options.files else [paths[0].name]
     check_apart([options.html], paths)

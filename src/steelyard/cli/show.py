@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.kept import kept_paths
 from steelyard.cli.command import CommandOptions, command
-from steelyard.cli.inputs import input_paths
+from steelyard.cli.inputs import record_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions
 from steelyard.cli.outputs import check_apart, check_writable, is_printed
 from steelyard.cli.views import ShownUnits, ViewOptions, in_units, sorted_import, sorted_outcome
@@ -66,7 +65,7 @@ def _show(options: ShowOptions, world: World) -> None:
     from steelyard.model.derived import Derived
     from steelyard.model.errors import NotMeasuredError
 
-    files, path = options.files, _record_path(options.file, world)
+    files, (path,) = options.files, record_paths(world, options.file)
     check_apart(files.paths(), [path])
     try:
         outcome = sorted_outcome(recall(path), options.shown.sort)
@@ -100,7 +99,3 @@ def _can_be_carried_on(outcome: Outcome, path: Path, world: World) -> bool:
     if "interrupted" not in outcome.record.stop or not path.is_file():  # a pipe cannot be read again
         return False
     return not outcome.is_running and outcome.record.machine.key == world.facts().key
-
-
-def _record_path(file: Path | None, world: World) -> Path:
-    return world.store().latest() if file is None else input_paths(*kept_paths(world, file))[0]
