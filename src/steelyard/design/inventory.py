@@ -35,7 +35,7 @@ def _entry(path: Path, name: str | None) -> Entry:
         created=record.created,
         subjects=_subjects(record),
         command=_command_of_revisions(record),
-        benchmarks=sum(not benchmark.control for benchmark in record.benchmarks),
+        benchmarks=len(record.members),
         metric=record.settings.metrics[0],
         verdicts=_verdicts(record),
     )
