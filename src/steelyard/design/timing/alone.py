@@ -79,9 +79,9 @@ class RunMeasurement:
         """Launch every benchmark that has not stopped, in rounds; return why the last of them ended."""
         warm_up, done = self._settings.warm_up, 0
         left_s = first_limit_s(self._header)
-        self._watch(
-            Progress(self._shown_name(), 0, self._launches_expected, seconds_left=left_s, noun="launch", is_first=True)
-        )
+        names = [one.name for one in self._header.benchmarks]
+        shown_name = names[0] if len(names) == 1 else f"{len(names)} benchmarks"
+        self._watch(Progress(shown_name, 0, self._launches_expected, seconds_left=left_s, noun="launch", is_first=True))
         for number in itertools.count():
             open_benchmarks = [
                 benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stop_reasons
@@ -92,14 +92,16 @@ class RunMeasurement:
                 if not done and self._is_over():
                     return "time"
                 self._launch(benchmark, number, USED if number >= warm_up else WARM_UP)
-                if len(open_benchmarks) > 1:
-                    self._tell_benchmark(benchmark, done)
+                if len(open_benchmarks) > 1:  # a round of them may take minutes
+                    self._tell_progress(names[benchmark], done)
             if number < warm_up:
                 continue
             done += 1
             now = self._clock()
             launch_s = (now - self._budget.started) / (done + warm_up)
-            self._tell_progress(done, now, launch_s)
+            self._launches_expected = limit = self._budget.pairs_in_all(done, now, launch_s)
+            self._seconds_left = None if limit is None else (limit - done) * launch_s
+            self._tell_progress(shown_name, done)
             if self._settings.pairs is not None and done >= self._settings.pairs:
                 return "pairs"
             if not open_benchmarks or self._budget.time_is_up(now, launch_s, done):
@@ -122,19 +124,8 @@ class RunMeasurement:
         """Whether a launch was killed for the budget's sake, and not by a limit of its own."""
         return self._launches_begun > 1 and self._longest_s() is not None and isinstance(error, TookTooLongError)
 
-    def _tell_benchmark(self, benchmark: int, done: int) -> None:
-        """Tell which of several benchmarks was launched: a round of them may take minutes."""
-        name = self._header.benchmarks[benchmark].name
+    def _tell_progress(self, name: str, done: int) -> None:
         self._watch(Progress(name, done, self._launches_expected, seconds_left=self._seconds_left, noun="launch"))
-
-    def _tell_progress(self, done: int, now: float, launch_s: float) -> None:
-        self._launches_expected = limit = self._budget.pairs_in_all(done, now, launch_s)
-        self._seconds_left = None if limit is None else (limit - done) * launch_s
-        self._watch(Progress(self._shown_name(), done, limit, seconds_left=self._seconds_left, noun="launch"))
-
-    def _shown_name(self) -> str:
-        benchmarks = self._header.benchmarks
-        return benchmarks[0].name if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
 
     def _launch(self, benchmark: int, number: int, role: str) -> None:
         """Launch once; a failure ends only its benchmark where that is one of many in a harness."""
