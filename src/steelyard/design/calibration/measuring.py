@@ -16,7 +16,7 @@ from steelyard.design.calibration.sweep import COUNTED_ITERATIONS, TIMED_ITERATI
 from steelyard.design.runner.draws import first_side, round_order
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.target import Target
+from steelyard.design.runner.target import PROBE_REMEDY, Target
 from steelyard.measure.count.counter import Counted
 from steelyard.measure.instrument import on_processor_ns
 from steelyard.model.collector import without_collection
@@ -88,7 +88,7 @@ def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
     return Target(
         f"the probe {point.pattern} at {point.size_bytes >> 10} KiB",
         tools.spec(point, point.before + walk),
-        remedy="is there enough memory for it? If so, reinstall steelyard",
+        remedy=PROBE_REMEDY,
     )
 
 

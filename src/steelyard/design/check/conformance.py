@@ -97,7 +97,7 @@ class _Trial:
         return [
             *rules,
             ("it takes as many samples as it is asked for", self._takes_samples),
-            ("a sample runs the loops that it is asked for", self._runs_loops),
+            ("a sample runs the loops that it is asked for", partial(self._check_loops, self._first_name)),
         ]
 
     def _other_rules(self) -> list[tuple[str, Callable[[], None]]]:
@@ -137,9 +137,6 @@ class _Trial:
     def _takes_samples(self) -> None:
         for samples in (1, 3):
             self._run(1, samples)
-
-    def _runs_loops(self) -> None:
-        self._check_loops(self._first_name)
 
     def _check_loops(self, name: str) -> None:
         ran = {sample.loops for sample in self._run(7, 2, name)}

@@ -9,7 +9,7 @@ from typing import Final
 
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
-from steelyard.design.runner.target import Target
+from steelyard.design.runner.target import PROBE_REMEDY, Target
 from steelyard.measure import native
 from steelyard.model.errors import MeasurementError
 from steelyard.model.launch_spec import Draw, LaunchSpec
@@ -54,7 +54,7 @@ class Probes:
         words = [pattern, str(elements), str(iterations)]
         subject = self._subject.model_copy(update={"argv": [*self._subject.argv, *words]})
         make: Callable[[Draw], LaunchSpec] = launch_maker(subject, settings, shared_environment(settings, self._source))
-        return lambda draw: Target(f"the probe {pattern}", make(draw), program=subject.program, remedy=_REMEDY)
+        return lambda draw: Target(f"the probe {pattern}", make(draw), program=subject.program, remedy=PROBE_REMEDY)
 
     def rate(self, work: Work, runner: Runner) -> Rate:
         """Return the rate, told from the shortest of some launches; raises as a launch does."""
@@ -68,6 +68,3 @@ class Probes:
     def _own_ns(self, work: Work, iterations: int, runner: Runner) -> float:
         measured = runner.trial(self.targets(work, iterations)(draw_pair(0, 0, 0))).measured
         return measured.wall_ns - (measured.delay_ns or 0)
-
-
-_REMEDY = "is there enough memory for it? If so, reinstall steelyard"

@@ -26,6 +26,7 @@ SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
     "is it a program of the harness that --harness names? For a plain command leave --harness out. " + ENVIRONMENT
 )
+PROBE_REMEDY = "is there enough memory for it? If so, reinstall steelyard"
 _CLOCK_WENT_ON = (
     "has a clock that went on in this launch while it waited for a processor, as where another thread asks for the "
     "time, too, and that stood still when it was tried: times by both cannot be compared. --metric wall has the plain "
