@@ -46,12 +46,11 @@ def not_pinned_finding(what: str) -> Finding:
     return Finding(code="not-pinned", message=f"not fixed, so it may move the counts: {what}")
 
 
-def first_layout_finding() -> Finding:
-    """Return the finding that counts average over nothing, where several builds of each side were asked for."""
-    return Finding(
-        code="first-layout",
-        message="counted was layout 1 of each side alone: only times are averaged over all layouts",
-    )
+# Counts average over nothing, where several builds of each side were asked for.
+FIRST_LAYOUT = Finding(
+    code="first-layout",
+    message="counted was layout 1 of each side alone: only times are averaged over all layouts",
+)
 
 
 def forked_finding(name: str, processes: int) -> Finding:

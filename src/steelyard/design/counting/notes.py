@@ -58,7 +58,7 @@ class CountNotes:
         """Return what the record should say of the counts; by benchmark, where it is about one."""
         tool = record.counting.tool if record.counting else None
         found = [findings.not_pinned_finding(what) for what in (tool.not_pinned if tool else [])]
-        found += [findings.first_layout_finding()] if record.settings.layouts else []
+        found += [findings.FIRST_LAYOUT] if record.settings.layouts else []
         counts = counts_by_side(record)
         for number, benchmark in enumerate(record.benchmarks):
             sides = [counts.get((number, side), []) for side in (0, 1)]

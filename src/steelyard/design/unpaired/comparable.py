@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steelyard.design.findings import some_names
-from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.design.unpaired.differences import OTHER_MACHINE, difference_finding, left_out_findings
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import ForeignResults
@@ -117,7 +117,7 @@ def unshared_findings(baseline: Run, candidate: Run, shared: list[tuple[int, int
 def differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
     """Yield what else differs between two runs."""
     if baseline.machine.key != candidate.machine.key:
-        yield other_machine_finding()
+        yield OTHER_MACHINE
     sources: tuple[tuple[dict[str, str], object, object], ...] = (
         (_MACHINE_FIELDS, baseline.machine, candidate.machine),
         (_SETTINGS_FIELDS, baseline.settings, candidate.settings),

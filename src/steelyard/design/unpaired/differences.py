@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 from steelyard.design.findings import some_names
 from steelyard.model.findings import Finding
 
-
-def other_machine_finding() -> Finding:
-    """Return the finding that the two were measured on different machines."""
-    return Finding(
-        code="other-machine",
-        message="A and B were measured on different machines: a verdict is about these as well",
-        remedy="measure both on one machine",
-    )
+OTHER_MACHINE = Finding(
+    code="other-machine",
+    message="A and B were measured on different machines: a verdict is about these as well",
+    remedy="measure both on one machine",
+)
 
 
 def difference_finding(what: str, one: str, other: str) -> Finding:

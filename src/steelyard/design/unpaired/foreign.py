@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.findings import coarse_clock_finding, some_names
-from steelyard.design.unpaired.differences import difference_finding, left_out_findings, other_machine_finding
+from steelyard.design.unpaired.differences import OTHER_MACHINE, difference_finding, left_out_findings
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import (
@@ -182,7 +182,7 @@ def _check_unit(one: ForeignBenchmark, other: ForeignBenchmark) -> None:
 
 def _differences(baseline: ForeignResults, candidate: ForeignResults) -> Iterator[Finding]:
     if other_machine(baseline.machine, candidate.machine):
-        yield other_machine_finding()
+        yield OTHER_MACHINE
     sources = {f"{baseline.provenance.tool} version": (baseline.provenance.version, candidate.provenance.version)}
     names = dict.fromkeys([*baseline.machine, *candidate.machine])
     sources |= {name: (baseline.machine.get(name), candidate.machine.get(name)) for name in names}
