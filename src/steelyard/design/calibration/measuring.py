@@ -6,7 +6,7 @@ interleaved in random order over all points, so that a drift of the machine fall
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 
@@ -47,14 +47,14 @@ def measure(results: Results, several: Sequence[Caches], tools: Instruments, *, 
 def _time(results: Results, tools: Instruments, repeats: int, seed: int) -> None:
     """Time the points natively, one launch after the other."""
     numbers = list(range(len(results.sweep)))
-    reporter = _Reporter("timing", len(numbers) * repeats, tools)
+    report_one_more = _reporter("timing", len(numbers) * repeats, tools)
     for repeat in range(repeats):
         for number in round_order(seed, repeat, numbers):
             first = first_side(seed, number, repeat)
             for part in (first, 1 - first):
                 target = _target(results.sweep[number], part * TIMED_ITERATIONS, tools)
                 results.times[number][part].append(on_processor_ns(tools.runner.trial(target).measured))
-            reporter.report_one_more()
+            report_one_more()
 
 
 def _count(results: Results, caches: Caches, tools: Instruments) -> None:
@@ -65,10 +65,10 @@ def _count(results: Results, caches: Caches, tools: Instruments) -> None:
     # Largest first: a long task at the end would leave the other processors idle.
     places.sort(key=lambda place: -results.sweep[place[0]].size_bytes)
     targets = [_target(results.sweep[number], part * COUNTED_ITERATIONS, tools) for number, part in places]
-    reporter = _Reporter("counting", len(places), tools)
+    report_one_more = _reporter("counting", len(places), tools)
     for task, counted in count_all(targets, caches, tools):
         counts[places[task]] = counted.events
-        reporter.report_one_more()
+        report_one_more()
     if len(counts) < len(places):
         raise Interrupted
 
@@ -92,16 +92,15 @@ def _target(point: SweepPoint, walk: int, tools: Instruments) -> Target:
     )
 
 
-class _Reporter:
-    """Tells whoever watches how much is done."""
+def _reporter(what: str, limit: int, tools: Instruments) -> Callable[[], None]:
+    """Return what to call whenever one more is done: it tells whoever watches how much is."""
+    done, started = 0, tools.clock()
+    tools.watch(Progress(what, 0, limit, noun="measurement"))  # the first one may take long
 
-    def __init__(self, what: str, limit: int, tools: Instruments) -> None:
-        self._what, self._limit, self._tools = what, limit, tools
-        self._done, self._started = 0, tools.clock()
-        tools.watch(Progress(what, 0, limit, noun="measurement"))  # the first one may take long
+    def report_one_more() -> None:
+        nonlocal done
+        done += 1
+        left = (limit - done) * ((tools.clock() - started) / done)
+        tools.watch(Progress(what, done, limit, seconds_left=left, noun="measurement"))
 
-    def report_one_more(self) -> None:
-        self._done += 1
-        each = (self._tools.clock() - self._started) / self._done
-        left = (self._limit - self._done) * each
-        self._tools.watch(Progress(self._what, self._done, self._limit, seconds_left=left, noun="measurement"))
+    return report_one_more
