@@ -137,12 +137,8 @@ def _left_out_findings(failed: dict[str, str]) -> list[Finding]:
 
 
 def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
-    seen: set[str] = set()
-    for file in files:
-        for finding in file.contents.findings:
-            if finding.message not in seen:
-                seen.add(finding.message)
-                yield finding
+    same_messages = grouped((one for file in files for one in file.contents.findings), lambda one: one.message)
+    yield from (found[0] for found in same_messages.values())
     incomplete = [name for name in chosen if any(name not in file.named for file in files)]
     if incomplete:
         message = f"not in all of the files, and so with fewer processes than others: {some_names(incomplete)}"
