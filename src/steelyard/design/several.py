@@ -72,8 +72,7 @@ def join_parts(parts: Sequence[Part], alpha: float) -> list[Part]:
     """
     groups: list[list[Part]] = []
     for part in parts:
-        joinable_groups = (group for group in groups if _can_join(group[0], part))
-        group = next(joinable_groups, None)
+        group = next((group for group in groups if _can_join(group[0], part)), None)
         if group is None:
             groups.append([part])
         else:
