@@ -199,20 +199,19 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def change(relative: float | None, limit: float | None = None) -> str:
+def change(relative: float | None, limit: float | None = None, *, unknown: str = NOT_KNOWN) -> str:
     """Write a relative change with its sign, if it is known: `+1.02 %`, `-0.30 %`.
 
     With a `limit`, it has as many digits as show on which side of the limit it lies.
     """
     if relative is None:
-        return NOT_KNOWN
+        return unknown
     if limit is not None and relative != limit and change(relative) == change(limit):
         candidates = ((f"{100 * one:+.{digits}f} %" for one in (relative, limit)) for digits in range(3, 12))
         return next((text for text, limit_text in candidates if text != limit_text), change(relative))
     digits = _change_digits(abs(relative))
-    if not any(digit in "123456789i" for digit in digits):
-        return f"{digits} %"
-    return f"{'-' if relative < 0 else '+'}{digits} %"
+    sign = "" if _reads_as_zero(digits) else "-" if relative < 0 else "+"
+    return f"{sign}{digits} %"
 
 
 def extent(relative: float) -> str:
@@ -220,21 +219,27 @@ def extent(relative: float) -> str:
     return f"{_change_digits(abs(relative))} %"
 
 
-def interval(bounds: tuple[float, float] | None, limit: float | None = None) -> str:
+def interval(bounds: tuple[float, float] | None, limit: float | None = None, *, unknown: str = NOT_KNOWN) -> str:
     """Write an interval of relative changes, if it is known: `[+0.61 %, +1.40 %]`.
 
     With a `limit`, digits show on which side of the limit, or of its negative, each end lies.
     """
     if bounds is None:
-        return NOT_KNOWN
+        return unknown
     return f"[{', '.join(_interval_end(end, None if limit is None else math.copysign(limit, end)) for end in bounds)}]"
 
 
 def _interval_end(relative: float, limit: float | None) -> str:
     """Write an end of an interval; one that excludes no change, however narrowly, must show it."""
     text = change(relative, limit)
-    is_zero = not any(digit in "123456789i" for digit in text)
-    return text if not is_zero or relative == 0 else f"{'>' if relative > 0 else '<'}0 %"
+    if not _reads_as_zero(text) or relative == 0:
+        return text
+    return f"{'>' if relative > 0 else '<'}0 %"
+
+
+def _reads_as_zero(text: str) -> bool:
+    """Return whether a change has no digit but 0, nor is infinite."""
+    return not any(digit in "123456789i" for digit in text)
 
 
 def confidence(alpha: float) -> str:

@@ -204,8 +204,8 @@ def progress_text(progress: Progress, name: str, width: int, *, has_bar: bool = 
         return printable.shorten(f"{printable.shorten(name, width - len(has_run) - 1)} {has_run}".lstrip(), width)
     done_of_limit = f"{progress.done:,}" + (f"/{progress.limit:,}" if progress.limit else "")
     done = f"{done_of_limit} {noun if (progress.limit or progress.done) == 1 else figures.plural_of(noun)}"
-    change = figures.change(progress.change) if progress.change is not None else ""
-    interval = figures.interval(progress.interval) if progress.interval is not None else ""
+    change = figures.change(progress.change, unknown="")
+    interval = figures.interval(progress.interval, unknown="")
     left = f"{figures.seconds(max(0.0, progress.seconds_left))} left" if progress.seconds_left is not None else ""
     if progress.lasted_s is not None:
         whose = f"this {noun}" if progress.side is None else f"{progress.side}'s {noun}"

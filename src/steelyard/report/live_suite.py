@@ -72,8 +72,8 @@ def _tally(progress: Progress, done: Sequence[Member], number_of_members: int) -
 
 
 def _member_line(member: Member, name: str, width: int, widest: int, *, is_now: bool) -> str:
-    change = figures.change(member.change) if member.change is not None else ""
-    interval = figures.interval(member.interval) if member.interval is not None else ""
+    change = figures.change(member.change, unknown="")
+    interval = figures.interval(member.interval, unknown="")
     pairs = figures.count(member.done, "pair")
     label = (member.word or ("now" if is_now else "open")).ljust(_WORD_COLUMNS)
     for parts in ((change, interval, pairs), (change, interval), (change,), ()):

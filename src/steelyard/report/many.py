@@ -12,7 +12,7 @@ from steelyard.model.records import Weighing
 from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
-from steelyard.report.verdicts import STYLES, interval_text, print_margins, verdict_text
+from steelyard.report.verdicts import STYLES, print_margins, verdict_text
 
 _NAME_COLUMNS = 24
 _MOST_LISTED = 10
@@ -149,5 +149,10 @@ def _throughput_text(verdict: Verdict) -> str:
 def _cells(verdict: Verdict) -> list[Text]:
     sides = (verdict.baseline, verdict.candidate)
     medians = [figures.quantity(part.median, verdict.metric) if part else "" for part in sides]
-    plain = [figures.change(verdict.change), interval_text(verdict), f"{verdict.pairs:,}", *medians]
+    plain = [
+        figures.change(verdict.change),
+        figures.interval(verdict.interval, unknown=""),
+        f"{verdict.pairs:,}",
+        *medians,
+    ]
     return [verdict_text(verdict), *map(Text, plain)]

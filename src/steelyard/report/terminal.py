@@ -30,7 +30,7 @@ from steelyard.report.bounds import MOST_BENCHMARKS, most_changed, show_left_out
 from steelyard.report.lockstep import pair_values
 from steelyard.report.sheet import Sheet
 from steelyard.report.strip import strip
-from steelyard.report.verdicts import STYLES, interval_text, print_margins, print_verdict, verdict_text
+from steelyard.report.verdicts import STYLES, print_margins, print_verdict, verdict_text
 from steelyard.stats.changes import relative_changes
 
 _QUALITIES = {"quiet": "green", "noisy": "yellow", "disturbed": "red"}
@@ -229,7 +229,7 @@ def _print_other_metrics(sheet: Sheet, verdicts: list[Verdict]) -> None:
             Text(each.metric, "dim"),
             verdict_text(each),
             Text(figures.change(each.change)),
-            Text(interval_text(each)),
+            Text(figures.interval(each.interval, unknown="")),
             _medians_text(each),
         ]
         for each in verdicts

@@ -53,11 +53,6 @@ def verdict_text(verdict: Verdict) -> Text:
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 
-def interval_text(verdict: Verdict) -> str:
-    """Return the interval of the change, or nothing if it is not known."""
-    return figures.interval(verdict.interval) if verdict.interval is not None else ""
-
-
 def print_margins(sheet: Sheet, record: Weighing) -> None:
     """Print the margins if some benchmark or metric has its own."""
     if margins := sentences.margins(record):

@@ -106,7 +106,7 @@ def cells(verdict: AnyVerdict, scales: Scales, metric: str | None, shown_verdict
         Cell(shown_verdict or verdict.verdict, shown_verdict or verdict.verdict),
         Cell(figures.change(change), change),
         Cell(svg.change_bar(scales.of(verdict), change, interval, margin), change),
-        Cell(figures.interval(interval) if interval else "", interval[0] if interval else None),
+        Cell(figures.interval(interval, unknown=""), interval[0] if interval else None),
     ]
 
 
