@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.model.launches import FloatArray, Launches
+from steelyard.model.launches import Launches
 from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Run, Weighing
@@ -137,24 +137,13 @@ def inside(
     if not launches.samples or metric not in PER_ITERATION:
         return None
     sides = []
-    for label, (role, launch_positions) in positions.items():
-        chosen_positions = (
-            launch_positions[evenly_spaced(len(launch_positions), budget.launches)]
-            if len(launch_positions)
-            else launch_positions
-        )
-        times = [_times(launches, int(place), metric) for place in chosen_positions]
-        sides.append(
-            sequences.LaunchSamples(
-                label, role, [launch_times for launch_times in times if len(launch_times)], len(launch_positions)
-            )
-        )
+    for label, (role, of_side) in positions.items():
+        chosen = of_side[evenly_spaced(len(of_side), budget.launches)].tolist()
+        times = (times_ns(launches.samples[position], metric) for position in chosen)
+        # Where a sample of a launch does not tell its time, there are none of that launch.
+        known = [np.array(of_launch, dtype=np.float64) for of_launch in times if of_launch]
+        sides.append(sequences.LaunchSamples(label, role, known, len(of_side)))
     return sequences.inside_figure(sides, quantity, budget.points)
-
-
-def _times(launches: Launches, position: int, metric: str) -> FloatArray:
-    """Return the time of an iteration in each sample of a launch, the first too; empty if a sample does not tell."""
-    return np.array(times_ns(launches.samples[position], metric), dtype=np.float64)
 
 
 def heap_table(record: Weighing | Run, benchmark: int) -> list[Markup]:
