@@ -199,8 +199,8 @@ def _sequence_figure(values: FloatArray, quantity: units.Quantity, processes: in
     series = Series(
         "sample", "points", "baseline", distributions.counted_from_1(positions), quantity.along(values[positions])
     )
-    text = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}, one behind "
-    text += f"the other, from {quantity.written(float(values.min()))} to {quantity.written(float(values.max()))}."
+    counts = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}"
+    text = f"{counts}, one behind the other, {quantity.span(values)}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(
         "Every sample in its order", text, [panel], distributions.thinning_note(len(positions), len(values), "samples")

@@ -122,7 +122,11 @@ def pairs_figure(verdict: Verdict, judged: LookBack, most: int, watch: Watch | N
     drawn = sum(len(one.x) for one in series)
     set_aside = list(_set_aside_series(judged.launches, verdict, course.limits))
     unjudged = sentences.unjudged_pairs(verdict, int(np.isfinite(changes).sum()))
-    others = [*([unjudged] if unjudged else []), *_set_aside_texts(set_aside), *course.straggler_texts()]
+    others = [
+        *([unjudged] if unjudged else []),
+        *(f"{len(one.x):,} {one.label}" for one in set_aside),
+        *course.straggler_texts(),
+    ]
     text = _pairs_sentence(changes, int(disturbed.sum()), others)
     panel = Panel("Candidate against baseline", _TIME_AXIS, CHANGE, [*series, *set_aside], marks)
     note = thinning_note(drawn, len(changes), "pairs")
@@ -159,10 +163,6 @@ def _axis_limits(values: FloatArray, marks: Sequence[Mark] = ()) -> tuple[float,
     return min([low, *mark_values]), max([high, *mark_values])
 
 
-def _set_aside_texts(set_aside: Sequence[Series]) -> list[str]:
-    return [f"{len(series.x):,} {series.label}" for series in set_aside]
-
-
 def _pairs_sentence(changes: FloatArray, disturbed: int, others: Sequence[str]) -> str:
     known = changes[np.isfinite(changes)]
     if not len(known):
@@ -195,8 +195,7 @@ def launches_figure(
     shown = quantity.along(values)
     course = _Course(rows.began_s, shown, _axis_limits(shown), most)
     series = course.series_by_wait("launch", disturbed, "baseline")
-    text = f"{figures.count(len(values), 'launch')} from {quantity.written(float(np.nanmin(values)))} to "
-    text += quantity.written(float(np.nanmax(values)))
+    text = f"{figures.count(len(values), 'launch')} {quantity.span(values)}"
     if disturbed.any():
         share = figures.percent(DISTURBED_FROM)
         text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
@@ -231,10 +230,8 @@ def looks_figure(judged: LookBack, bounds: tuple[float, float] | None, margin: f
     known_looks = [look for look in judged.looks if isfinite(look.change)]
     if len(known_looks) < _FEWEST_LOOKS:
         return None
-    x, changes = (
-        np.array([float(look.pairs) for look in known_looks]),
-        100 * np.array([look.change for look in known_looks]),
-    )
+    x = np.array([float(look.pairs) for look in known_looks])
+    changes = 100 * np.array([look.change for look in known_looks])
     first, last = known_looks[0], known_looks[-1]
     interval, interval_text = [], ""
     if bounds is not None and np.isfinite(bounds).all():

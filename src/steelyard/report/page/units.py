@@ -33,6 +33,10 @@ class Quantity:
         """Return the values in the axis's unit."""
         return np.asarray(values / self.divisor)
 
+    def span(self, values: FloatArray) -> str:
+        """Write the lowest and the highest of the values that are known."""
+        return f"from {self.written(float(np.nanmin(values)))} to {self.written(float(np.nanmax(values)))}"
+
 
 def of_metric(metric: str, *values: FloatArray) -> Quantity:
     """Return a metric as a quantity, in the unit that suits these values."""
