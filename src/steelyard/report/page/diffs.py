@@ -14,9 +14,8 @@ from steelyard.model.samples import concatenated
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import figures, foreign, notes, sentences, unpaired
 from steelyard.report.page import budget, distributions, elements, judged, measured, units
-from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.data import Axis, Figure, Panel, Role
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
-from steelyard.stats.thinning import scattered
 
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
 
@@ -103,24 +102,16 @@ def _figures_of_sides(
 ) -> list[Figure | None]:
     samples = [distributions.Sample(label, role, one) for (label, role), one in zip(_SIDES, values, strict=True)]
     return [
-        _sequence_figure(values, quantity, noun, room.points),
+        _sequence_figure(samples, quantity, noun, room.points),
         distributions.distribution_figure(samples, quantity, room.points, figures.plural_of(noun)),
     ]
 
 
-def _sequence_figure(values: Sequence[FloatArray], quantity: units.Quantity, noun: str, most: int) -> Figure:
-    series, texts, points_drawn = [], [], 0
-    for (label, role), side_values in zip(_SIDES, values, strict=True):
-        positions = scattered(side_values, most)
-        points_drawn += len(positions)
-        series.append(
-            Series(
-                label, "points", role, distributions.counted_from_1(positions), quantity.along(side_values[positions])
-            )
-        )
-        texts.append(f"{label}: {len(side_values):,} {quantity.span(side_values)}")
+def _sequence_figure(samples: Sequence[distributions.Sample], quantity: units.Quantity, noun: str, most: int) -> Figure:
+    series = [side.in_order(quantity, most) for side in samples]
+    texts = [f"{side.label}: {len(side.values):,} {quantity.span(side.values)}" for side in samples]
     panel = Panel("A and B, measured apart", Axis(f"number of the {noun}", whole=True), quantity.axis, series)
-    thinned = distributions.thinning_note(points_drawn, sum(map(len, values)))
+    thinned = distributions.thinning_note(sum(len(one.x) for one in series), sum(len(one.values) for one in samples))
     return Figure(f"Every {noun} in its order", f"{'; '.join(texts)}.", [panel], thinned)
 
 

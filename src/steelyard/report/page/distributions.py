@@ -41,6 +41,12 @@ class Sample:
         """The values that are known."""
         return self.values[np.isfinite(self.values)]
 
+    def in_order(self, quantity: Quantity, most: int) -> Series:
+        """Return at most so many of the values as points in their order."""
+        positions = scattered(self.values, most)
+        shown = quantity.along(self.values[positions])
+        return Series(self.label, "points", self.role, _counted_from_1(positions), shown)
+
 
 def thinning_note(drawn: int, total: int, noun: str = "points") -> str:
     """Say that not all are drawn; empty if all are."""
@@ -93,7 +99,7 @@ def distribution_figure(
     )
 
 
-def counted_from_1(places: npt.NDArray[np.intp]) -> FloatArray:
+def _counted_from_1(places: npt.NDArray[np.intp]) -> FloatArray:
     """Return positions counted from 1."""
     return places.astype(np.float64) + 1
 
@@ -133,7 +139,7 @@ def four_plot(title: str, values: FloatArray, axis: Axis, most: int, role: Role)
             "Run sequence",
             Axis("number in the order of measuring", whole=True),
             axis,
-            [Series("value", "points", role, counted_from_1(order), shown)],
+            [Series("value", "points", role, _counted_from_1(order), shown)],
         ),
         Panel(
             "Lag: each against the one before",

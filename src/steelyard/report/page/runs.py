@@ -23,10 +23,9 @@ from steelyard.report.page import (
     sequences,
     units,
 )
-from steelyard.report.page.data import Axis, Figure, Panel, Role, Series
+from steelyard.report.page.data import Axis, Figure, Panel, Role
 from steelyard.report.page.elements import Content
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
-from steelyard.stats.thinning import scattered
 
 _MEDIAN_LABEL: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
@@ -195,15 +194,12 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
 
 
 def _sequence_figure(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
-    positions = scattered(values, most)
-    series = Series(
-        "sample", "points", "baseline", distributions.counted_from_1(positions), quantity.along(values[positions])
-    )
+    series = distributions.Sample("sample", "baseline", values).in_order(quantity, most)
     counts = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}"
     text = f"{counts}, one behind the other, {quantity.span(values)}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(
-        "Every sample in its order", text, [panel], distributions.thinning_note(len(positions), len(values), "samples")
+        "Every sample in its order", text, [panel], distributions.thinning_note(len(series.x), len(values), "samples")
     )
 
 
