@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rich.text import Text
@@ -56,13 +57,11 @@ def _columns(record: Weighing | Run, series: Series) -> list[_Column]:
     waits = launches.waiting_share()
     begun_ns = launches.column("start_ns").min() if len(launches) else 0.0
 
-    def number(name: str) -> Callable[[int], str]:
+    def number(name: str, written: Callable[[float], str] = "{:,}".format) -> Callable[[int], str]:
         column = getattr(launches, name)
-        return lambda place: figures.NOT_KNOWN if column[place] is None else f"{column[place]:,}"
+        return lambda place: figures.NOT_KNOWN if column[place] is None else written(column[place])
 
-    def time(name: str) -> Callable[[int], str]:
-        column = getattr(launches, name)
-        return lambda place: figures.NOT_KNOWN if column[place] is None else figures.duration(column[place])
+    time = partial(number, written=figures.duration)
 
     return [
         _Column("pair" if isinstance(record, Weighing) else "launch", 0, number("pair")),
