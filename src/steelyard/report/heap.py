@@ -98,9 +98,7 @@ def _cells(sides: Sequence[Sequence[HeapLaunch]], column: _Column) -> list[str]:
     """Return each side's value, and the change if both are known."""
     values = [[value for value in map(column.value, side) if value is not None] for side in sides]
     cells = [_level(side, column) for side in values]
-    if len(sides) == 1:
-        return cells
-    return [*cells, _change(values, column)]
+    return cells if len(sides) == 1 else [*cells, _change(values, column)]
 
 
 def _level(values: Sequence[float], column: _Column) -> str:

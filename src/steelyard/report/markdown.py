@@ -49,8 +49,10 @@ def weighing(
     lines += [f"{sides}{_built_text(record)}{_part_text(record)}", ""]
     if unmeasured is not None:
         return document([*lines, *_list_lines(notes.markdown(notes_below)), _origin(record)])
+    interval = f"interval at {figures.confidence(record.settings.alpha)}"
+    titles = ["benchmark", "metric", "verdict", "change", interval, "pairs", "baseline", "candidate", "resolution"]
     if verdicts:
-        lines += [*table(_titles(record), map(_row, verdicts)), ""]
+        lines += [*table(titles, map(_row, verdicts)), ""]
     deciding = deciding_of(verdicts)
     means = map(escape, suite_mean.of_each_metric(record))
     lines += _list_lines(
@@ -105,11 +107,6 @@ def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str
         deciding = deciding_of(verdicts)
         return f"**{sentences.tally_in(record, deciding)}**{stopped_text}"
     return f"**{verdicts[0].verdict}** {sentences.evidence(verdicts[0], record.settings)}{stopped_text}"
-
-
-def _titles(record: Weighing) -> list[str]:
-    interval = f"interval at {figures.confidence(record.settings.alpha)}"
-    return ["benchmark", "metric", "verdict", "change", interval, "pairs", "baseline", "candidate", "resolution"]
 
 
 def _row(verdict: Verdict) -> list[str]:

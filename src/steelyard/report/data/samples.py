@@ -302,9 +302,7 @@ def _launch_rows(
     columns: Mapping[str, Column],
 ) -> Table:
     """Return rows that each concern one launch (or a function in it) of a benchmark and side."""
-    benchmarks, sides = (
-        np.array([pair[number] for pair in benchmarks_and_sides], dtype=np.int64) for number in range(2)
-    )
+    benchmarks, sides = np.array(benchmarks_and_sides, dtype=np.int64).reshape(-1, 2).T
     return _table(
         len(benchmarks_and_sides),
         {
