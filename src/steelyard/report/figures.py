@@ -94,13 +94,7 @@ def first_few(names: Sequence[str], most: int) -> str:
 
 def duration(ns: float) -> str:
     """Write a measured time in the unit that suits it: `12.81 ms`, four digits; from 10 min on `3 h 38 s`."""
-    if not math.isfinite(ns):
-        return NOT_KNOWN
-    if (chosen := _in_chosen_unit(ns, "ns")) is not None:
-        return chosen
-    if abs(ns) < 1e3 and float(ns).is_integer():
-        return f"{ns:.0f} ns"
-    return _in_suitable_unit(ns, UNITS["ns"], 999.95) if abs(ns) < 600e9 else _hours_minutes_seconds(round(ns / 1e9))
+    return amount(ns, "ns")
 
 
 def seconds(elapsed: float) -> str:
@@ -120,15 +114,9 @@ def _hours_minutes_seconds(total_s: int) -> str:
     return " ".join(f"{number:,} {unit}" for number, unit in parts if number)
 
 
-def size(amount: float) -> str:
+def size(size_bytes: float) -> str:
     """Write a size in binary units: `812 B`, `12.31 MiB`."""
-    if not math.isfinite(amount):
-        return NOT_KNOWN
-    if (chosen := _in_chosen_unit(amount, "bytes")) is not None:
-        return chosen
-    if abs(amount) < 1024 and float(amount).is_integer():
-        return f"{amount:.0f} B"
-    return _in_suitable_unit(amount, _SIZE_UNITS, 1023.95)
+    return amount(size_bytes, "bytes")
 
 
 def quantity(value: float, metric: str) -> str:
@@ -140,13 +128,17 @@ def amount(value: float, kind: Unit) -> str:
     """Write a value of a kind of quantity, as records hold it: in ns, in bytes or as a number."""
     if not math.isfinite(value):
         return NOT_KNOWN
-    if kind == "ns":
-        return duration(value)
-    if kind == "bytes":
-        return size(value)
-    if (chosen := _in_chosen_unit(value, "count")) is not None:
+    if (chosen := _in_chosen_unit(value, kind)) is not None:
         return chosen
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e4 else _four_digits(value)
+    is_whole = float(value).is_integer()
+    if kind == "count":
+        return f"{value:,.0f}" if is_whole or abs(value) >= 1e4 else _four_digits(value)
+    if kind == "ns" and abs(value) >= 600e9:
+        return _hours_minutes_seconds(round(value / 1e9))
+    units, base = (UNITS["ns"], 1000) if kind == "ns" else (_SIZE_UNITS, 1024)
+    if is_whole and abs(value) < base:
+        return f"{value:.0f} {next(iter(units))}"
+    return _in_suitable_unit(value, units, base)
 
 
 def rate(per_second: float, unit: str) -> str:
@@ -154,15 +146,14 @@ def rate(per_second: float, unit: str) -> str:
     if not math.isfinite(per_second):
         return NOT_KNOWN
     if unit == "bytes":
-        return f"{_in_suitable_unit(per_second, _SIZE_UNITS, 1023.95)}/s"
-    return (
-        f"{_in_suitable_unit(per_second, {unit: 1.0, f'k {unit}': 1e3, f'M {unit}': 1e6, f'G {unit}': 1e9}, 999.95)}/s"
-    )
+        return f"{_in_suitable_unit(per_second, _SIZE_UNITS, 1024)}/s"
+    units = {unit: 1.0, f"k {unit}": 1e3, f"M {unit}": 1e6, f"G {unit}": 1e9}
+    return f"{_in_suitable_unit(per_second, units, 1000)}/s"
 
 
-def _in_suitable_unit(value: float, units: Mapping[str, float], limit: float) -> str:
-    """Write the value in the first of these units in which it is less than `limit`, or in the last one."""
-    suitable = (name for name, size in units.items() if abs(value) < size * limit)
+def _in_suitable_unit(value: float, units: Mapping[str, float], base: int) -> str:
+    """Write the value in the first of these units in which it is less than `base` as written, or in the last one."""
+    suitable = (name for name, size in units.items() if abs(value) < size * (base - 0.05))
     name = next(suitable, [*units][-1])
     return f"{_four_digits(value / units[name])} {name}"
 
@@ -244,7 +235,7 @@ def _reads_as_zero(text: str) -> bool:
 
 def confidence(alpha: float) -> str:
     """Write 1 - alpha: `99 %`, `99.95 %`."""
-    return f"{100 * (1 - alpha):.6g} %"
+    return threshold(1 - alpha)
 
 
 def at_confidence(alpha: float) -> str:
