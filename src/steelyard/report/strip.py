@@ -33,10 +33,9 @@ def strip(changes: npt.ArrayLike, width: int, encoding: str = "utf-8") -> str:
     if len(values) < 2:
         return ""
     low, high = fenced_range(values)
-    if low != high:
-        low, high = _stretched_to_zero(low, high)
     if low == high:
         return _first_that_fits([f"all at {figures.change(low)}", figures.change(low)], width)
+    low, high = _stretched_to_zero(low, high)
     beyond = int(np.count_nonzero((values < low) | (values > high)))
     shown = values[(values >= low) & (values <= high)]
     for labels in (_long_labels, _short_labels):
