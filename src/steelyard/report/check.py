@@ -14,8 +14,6 @@ from steelyard.model.soundness import Allocating, Checked, Looked, Soundness
 from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
-_NOT_TRIED = "not tried"
-
 
 def show_soundness(console: Console, record: Soundness) -> None:
     """Print each benchmark with its troubles, the rules not tried and why, and what all of it is based on."""
@@ -104,7 +102,7 @@ def _print_benchmark(sheet: Sheet, name: str, results: Sequence[Looked]) -> None
 def _print_untried(sheet: Sheet, results: Sequence[Looked]) -> None:
     for reason, group in groupby(sorted(results, key=lambda one: one.finding), key=lambda one: one.finding):
         codes = ", ".join(result.code for result in group)
-        sheet.row("", Text(f"{_NOT_TRIED}: {codes}: {sheet.name(reason, 10 * sheet.text_width)}", "dim"))
+        sheet.row("", Text(f"not tried: {codes}: {sheet.name(reason, 10 * sheet.text_width)}", "dim"))
 
 
 def heap_sentence(allocating: Allocating, notes_said: Collection[str] = ()) -> str:
