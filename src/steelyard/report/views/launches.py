@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -41,13 +41,8 @@ def show(sheet: Sheet, record: Weighing | Run, drawn: Sequence[Series]) -> None:
             )
         positions = np.flatnonzero(np.asarray(launches.benchmark, dtype=np.int64) == series.index)
         shown = positions[np.argsort(launches.column("start_ns")[positions], kind="stable")][:MOST_ROWS]
-        columns = _columns_that_fit(_columns(record, series), shown.tolist(), sheet.width)
-        rows = [[Text(column.title, "dim") for column, _ in columns]]
-        for number, position in enumerate(shown.tolist()):
-            style = "" if ROLES[launches.role[position]] == USED else "dim"
-            rows.append([Text(cells[number], style) for _, cells in columns])
-        right = frozenset(place for place, (column, _) in enumerate(columns) if column.title not in ("side", "role"))
-        sheet.grid(rows, right=right)
+        styles = {place: "" if ROLES[launches.role[place]] == USED else "dim" for place in shown.tolist()}
+        _print_rows(sheet, _columns(record, series), styles)
         show_left_out(sheet, len(positions) - len(shown), noun="more launch", where="--csv FILE")
 
 
@@ -99,7 +94,17 @@ def _value(value: float, scale: Scale) -> str:
     return scale.shown(value) if np.isfinite(value) else figures.NOT_KNOWN
 
 
-def _columns_that_fit(columns: Sequence[_Column], places: Sequence[int], width: int) -> list[tuple[_Column, list[str]]]:
+def _print_rows(sheet: Sheet, columns: Sequence[_Column], styles: Mapping[int, str]) -> None:
+    """Print the columns that fit, with a row for each of the places, in its style."""
+    shown = _columns_that_fit(columns, styles, sheet.width)
+    rows = [[Text(column.title, "dim") for column, _ in shown]]
+    for style, *cells in zip(styles.values(), *(cells for _, cells in shown), strict=True):
+        rows.append([Text(cell, style) for cell in cells])
+    right = frozenset(place for place, (column, _) in enumerate(shown) if column.title not in ("side", "role"))
+    sheet.grid(rows, right=right)
+
+
+def _columns_that_fit(columns: Sequence[_Column], places: Iterable[int], width: int) -> list[tuple[_Column, list[str]]]:
     """Return the columns that fit, with their cells."""
     columns_with_cells = [(column, [column.cell(place) for place in places]) for column in columns]
     while len(columns_with_cells) > 1:
@@ -118,10 +123,5 @@ def show_foreign(sheet: Sheet, record: ForeignResults, drawn: Sequence[Series]) 
     for series in below_headings(sheet, drawn):
         benchmark = record.benchmarks[series.index]
         values = np.split(series.sides[0].values, np.cumsum([len(process) for process in benchmark.values])[:-1])
-        columns = _columns_that_fit(
-            _columns_of_import(values, series.scale), range(min(len(values), MOST_ROWS)), sheet.width
-        )
-        rows = [[Text(column.title, "dim") for column, _ in columns]]
-        rows += [[Text(cell) for cell in row] for row in zip(*(cells for _, cells in columns), strict=True)]
-        sheet.grid(rows, right=frozenset(range(len(columns))))
+        _print_rows(sheet, _columns_of_import(values, series.scale), dict.fromkeys(range(len(values))[:MOST_ROWS], ""))
         show_left_out(sheet, len(values) - MOST_ROWS, noun="more process", where="--csv FILE")
