@@ -18,7 +18,6 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import DISTURBED, ROLES, USED
 from steelyard.model.samples import concatenated as bits
 from steelyard.model.sides import side_names
-from steelyard.model.subject import Benchmark
 from steelyard.report.data.table import (
     Column,
     Table,
@@ -252,12 +251,13 @@ def _function_table(record: Weighing | Run, functions: Functions) -> Table:
         events["inclusive"] = functions.inclusive
     number = len(functions.name)
     names = ["instructions" if name == INSTRUCTIONS else name for name in events]
+    rows = number * len(events)
     return _launch_rows(
         record,
         _VALGRIND,
-        [(functions.benchmark, functions.side)] * (number * len(events)),
+        [(functions.benchmark, functions.side)] * rows,
         {
-            "level": repeated_text("function", number * len(events)),
+            "level": repeated_text("function", rows),
             **{
                 column: texts([text or None for text in values] * len(events))
                 for column, values in (
@@ -267,7 +267,7 @@ def _function_table(record: Weighing | Run, functions: Functions) -> Table:
                 )
             },
             "metric": texts([name for name in names for _ in range(number)]),
-            "unit": repeated_text("count", number * len(events)),
+            "unit": repeated_text("count", rows),
             "value": numbers([float(value) for values in events.values() for value in values]),
         },
     )
@@ -329,7 +329,7 @@ def _side_columns(
     return {
         "benchmark": _picked_rows(texts([one.name for one in benchmarks_of_record]), benchmarks),
         "params": _picked_rows(texts([_params(one.params) for one in benchmarks_of_record]), benchmarks),
-        "tags": _picked_rows(texts([_tags(one) for one in benchmarks_of_record]), benchmarks),
+        "tags": _picked_rows(texts([", ".join(one.tags) or None for one in benchmarks_of_record]), benchmarks),
         "control": booleans(np.array([one.control for one in benchmarks_of_record], dtype=np.bool_)[benchmarks]),
         "side": Column(sides.astype(np.int32), tuple(names)),
         "subject": _picked_rows(of_subjects, subject_of_row),
@@ -343,10 +343,6 @@ def _picked_rows(column: Column, places: npt.NDArray[np.int64]) -> Column:
 
 def _params(params: Mapping[str, str]) -> str | None:
     return json.dumps(dict(params), ensure_ascii=False) if params else None
-
-
-def _tags(benchmark: Benchmark) -> str | None:
-    return ", ".join(benchmark.tags) or None
 
 
 _EMPTY_COLUMNS: Mapping[str, Any] = {
