@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,45 +100,37 @@ class Share:
 
 def icicle(whole: Share, levels: int, label: str) -> Markup:
     """Draw shares below the whole they belong to, each as wide as it is large."""
-    if whole.size <= 0:
+    return stack([whole], label, levels)
+
+
+def stack(shares: Sequence[Share], label: str, levels: int = 1) -> Markup:
+    """Draw shares of one whole side by side, with their parts below them."""
+    whole_size = sum(share.size for share in shares)
+    if whole_size <= 0:
         return Markup()
-    boxes = list(_boxes(whole, 0.0, whole.size, 0))
+    boxes = _boxes(shares, 0.0, whole_size, 0)
     return element(
         "svg", *boxes, class_="icicle", width="100%", height=levels * _ROW_HEIGHT, role="img", aria_label=label
     )
 
 
-def _boxes(share: Share, start: float, whole_size: float, level: int) -> Iterable[Markup]:
-    if share.size / whole_size < _NARROWEST_SHARE:
-        return
-    yield Markup(
-        f'<svg x="{100 * start / whole_size:.2f}%" y="{level * _ROW_HEIGHT}" '
-        f'width="{100 * share.size / whole_size:.2f}%" height="{_ROW_HEIGHT - 2}">'
-        f"<title>{text(plain(share.label))}: {text(share.told)}</title>"
-        f'<rect width="100%" height="100%" class="{share.look or "plain"}"/>'
-        f"{_caption(share, whole_size)}</svg>"
-    )
-    for part in share.parts:
-        yield from _boxes(part, start, whole_size, level + 1)
-        start += part.size
+def _boxes(shares: Sequence[Share], start: float, whole_size: float, level: int) -> Iterator[Markup]:
+    for share in shares:
+        if share.size / whole_size >= _NARROWEST_SHARE:
+            yield Markup(
+                f'<svg x="{100 * start / whole_size:.2f}%" y="{level * _ROW_HEIGHT}" '
+                f'width="{100 * share.size / whole_size:.2f}%" height="{_ROW_HEIGHT - 2}">'
+                f"<title>{text(plain(share.label))}: {text(share.told)}</title>"
+                f'<rect width="100%" height="100%" class="{share.look or "plain"}"/>'
+                f"{_caption(share, whole_size)}</svg>"
+            )
+            yield from _boxes(share.parts, start, whole_size, level + 1)
+        start += share.size
 
 
 def _caption(share: Share, whole_size: float) -> Markup:
     room = int(120 * share.size / whole_size)
     return Markup(f'<text x="6" y="19">{text(shown(share.label, room))}</text>') if room >= 3 else Markup()
-
-
-def stack(shares: Sequence[Share], label: str) -> Markup:
-    """Draw shares of one whole side by side."""
-    whole = sum(share.size for share in shares)
-    if whole <= 0:
-        return Markup()
-    start = 0.0
-    drawn: list[Markup] = []
-    for share in shares:
-        drawn += _boxes(share, start, whole, 0)
-        start += share.size
-    return element("svg", *drawn, class_="icicle", width="100%", height=_ROW_HEIGHT, role="img", aria_label=label)
 
 
 def ends_text(scale: Scale) -> str:
