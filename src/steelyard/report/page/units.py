@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -41,23 +42,18 @@ class Quantity:
 def of_metric(metric: str, *values: FloatArray) -> Quantity:
     """Return a metric as a quantity, in the unit that suits these values."""
     kind = METRICS[metric].unit if metric in METRICS else "count"
-    written: Callable[[float], str] = lambda value: figures.quantity(value, metric)  # noqa: E731
-    unit, divisor = figures.scale_for(_typical_size(values), kind)
-    return Quantity(_metric_text(metric), written, unit, divisor)
+    name = metric.replace("_", " ") + (" time" if is_time(metric) else "")
+    return Quantity(name, partial(figures.quantity, metric=metric), *figures.scale_for(_typical_size(values), kind))
 
 
 def of_foreign(unit: str, *values: FloatArray) -> Quantity:
     """Return a value that another tool measured as a quantity; `unit` is the tool's own."""
     ns = ns_of(unit)
-    written: Callable[[float], str] = lambda value: foreign.value_text(value, unit)  # noqa: E731
+    written = partial(foreign.value_text, unit=unit)
     if ns is None:
         return Quantity("value", written, unit, 1.0)
     unit_name, divisor = figures.scale_for(ns * _typical_size(values), "ns")
     return Quantity("time", written, unit_name + (PER_OPERATION if unit.endswith(PER_OPERATION) else ""), divisor / ns)
-
-
-def _metric_text(metric: str) -> str:
-    return metric.replace("_", " ") + (" time" if is_time(metric) else "")
 
 
 def _typical_size(values: tuple[FloatArray, ...]) -> float:
