@@ -85,12 +85,16 @@ def _others_label(rest: Rest, room: int) -> str:
     return text if len(text) <= room else figures.count(rest.functions, "other")
 
 
+def file_name(path: str) -> str:
+    """Return a source file's name without directories; empty if it is not known."""
+    name = path.rpartition("/")[2]
+    return "" if name == "???" else name
+
+
 def _location(row: Row) -> str:
     """Return a function's place without directories, `parse.c:120`; empty if it is not known."""
-    file = row.file.rpartition("/")[2]
-    if not file or file == "???":
-        return ""
-    return f"{file}:{row.line}" if row.line else file
+    file = file_name(row.file)
+    return f"{file}:{row.line}" if file and row.line else file
 
 
 def _name(row: Row, shown: Callable[[str], str] = str, shown_status: Callable[[str], str] = str) -> str:

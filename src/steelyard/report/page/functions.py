@@ -70,8 +70,7 @@ def _share(function: Function, change: int, text: str) -> svg.Share:
 
 
 def _file(function: Function) -> str:
-    file = function.file.rpartition("/")[2]
-    return file if file and file != "???" else function.object.rpartition("/")[2] or _NO_FILE
+    return attribution.file_name(function.file) or function.object.rpartition("/")[2] or _NO_FILE
 
 
 def changes(record: Weighing, verdict: Verdict, most: int) -> list[Markup]:
