@@ -25,7 +25,7 @@ from steelyard.model.findings import Finding
 from steelyard.model.metrics import timed
 from steelyard.model.patterns import fits
 from steelyard.model.progress import Watch
-from steelyard.model.project import Compare, Target
+from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
@@ -228,7 +228,7 @@ class _PlannedTarget(AskedTarget):
         from steelyard.subjects.revisions.sides import new_file, subject_in
 
         options = self.target_options()
-        settings = self._with_margins(self.settings(options, sides.recipe))
+        settings = self.with_margins(self.settings(options, sides.recipe))
         if (error := sides.candidate.error or sides.baseline.error) is not None:
             return self._not_built(sides, options, settings, error)
         candidate = self._side_subject(sides.candidate, "candidate", options)
@@ -248,7 +248,7 @@ class _PlannedTarget(AskedTarget):
         findings = sides.findings(request.subjects, settings)
         selection = replace(self.selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)
-        return Part([self.target.name], request, self._margin(), shares_time=self._shares_time())
+        return Part([self.target.name], request, self.own_margin(), shares_time=self._shares_time())
 
     def _not_built(self, sides: Sides, options: Options, settings: Settings, error: NotBuiltError) -> Part:
         """Return a weighing that fails, as a side's build of this target has."""
@@ -259,7 +259,7 @@ class _PlannedTarget(AskedTarget):
         subjects = [side.without_program(command, shell=shell) for side in (sides.baseline, sides.candidate)]
         benchmarks = [Benchmark(name=self.target.name)] if settings.harness is None else []
         request = Request(subjects, settings, benchmarks=benchmarks)
-        return Part([self.target.name], request, self._margin(), error=error)
+        return Part([self.target.name], request, self.own_margin(), error=error)
 
     def part_of_new_commands(self, sides: Sides, names: Sequence[str]) -> Part:
         """Return a weighing of nothing, since the baseline has none of these."""
@@ -287,16 +287,6 @@ class _PlannedTarget(AskedTarget):
         """Return the metrics of a target: those of the command line, of the target, or of the project."""
         in_file = target.metrics or self.project.compare.metrics
         return metric_names(self.options.judging.metric if self.options.judging.is_given("metric") else in_file)
-
-    def _margin(self) -> float | None:
-        return None if self.options.judging.is_given("margin") else self.target.margin
-
-    def _with_margins(self, settings: Settings) -> Settings:
-        if self.options.judging.is_given("margin"):
-            return settings
-        compare: Compare = self.project.compare
-        default = settings.margin if compare.margin is None else compare.margin
-        return settings.model_copy(update={"margin": default, "margins": compare.margins})
 
     def _shares_time(self) -> bool:
         """Return whether a time is given for all targets together, and this one is timed and has none of its own."""

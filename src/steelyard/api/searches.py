@@ -103,15 +103,13 @@ class _FollowedTarget(AskedTarget):
 
     def _margin(self, options: Options, settings: Settings, values: Mapping[str, str]) -> float:
         """Return the margin of the benchmark that is followed, as far as its name is known before it is listed."""
-        if self.options.judging.is_given("margin"):
-            return settings.margin
-        compare, target = self.project.compare, self.target
+        if (own_margin := self.own_margin()) is not None:
+            return own_margin
+        settings, target = self.with_margins(settings), self.target
         patterns = [one for one in options.suite.benchmark or [] if left_out_by(one) is None]
         of_suite = patterns[:1] if len(patterns) == 1 else []
         names = names_with(target, values)[-1:] if target.harness is None else of_suite
-        margin = settings.margin if compare.margin is None else compare.margin
-        of_names = setting_for(compare.margins, names, settings.metrics[0], margin)
-        return of_names if target.margin is None else target.margin
+        return setting_for(settings.margins, names, settings.metrics[0], settings.margin)
 
 
 def _request(command: str, ends: Ends, recipe: Recipe, options: Options, settings: Settings) -> SearchRequest:

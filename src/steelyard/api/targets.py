@@ -158,6 +158,18 @@ class AskedTarget:
         passed_on = passed_on_variables(self.options)
         return replace(self.world, environment=without_secrets(self.world.environment, passed_on))
 
+    def own_margin(self) -> float | None:
+        """Return the margin that the file gives this target alone, unless the caller asks for one."""
+        return None if self.options.judging.is_given("margin") else self.target.margin
+
+    def with_margins(self, settings: Settings) -> Settings:
+        """Return the settings with the margins that the file gives all targets, unless the caller asks for one."""
+        if self.options.judging.is_given("margin"):
+            return settings
+        compare = self.project.compare
+        margin = settings.margin if compare.margin is None else compare.margin
+        return settings.model_copy(update={"margin": margin, "margins": compare.margins})
+
     @contextmanager
     def errors_located(self) -> Iterator[None]:
         """Raise UsageErrors in this context with the line in the file that they are about."""
