@@ -41,8 +41,7 @@ _COMPACT_ENCODER = json.JSONEncoder(separators=(",", ":"))
 # Consecutive lines of launches: numbers, the lists of a harness's samples, and the lists of counters.
 _LAUNCH_LINES: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
 _BATCH_BYTES: Final = 4 << 20
-_NO_SAMPLES: Final[list[Any]] = []
-_NO_COUNTERS: Final[list[Any]] = []
+_NO_VALUES: Final[list[Any]] = []
 # Columns added in later versions, the latest one last: their position, and their value in journals without them.
 _LATER_COLUMNS: Final = [
     (COLUMNS.index(name), unknown) for name, unknown in (("layout", 0), ("lost_ns", None), ("written_blocks", None))
@@ -325,7 +324,7 @@ def _with_later_columns(entry: list[Any]) -> list[Any]:
     lacking = len(COLUMNS) - len(numbers)
     for position, unknown in _LATER_COLUMNS[max(0, len(_LATER_COLUMNS) - lacking) :]:
         numbers.insert(position, unknown)
-    return [*numbers, *lists, *(_NO_SAMPLES, _NO_COUNTERS)[len(lists) :]]
+    return [*numbers, *lists, *(_NO_VALUES, _NO_VALUES)[len(lists) :]]
 
 
 class _Columns:
@@ -347,8 +346,8 @@ class _Columns:
         if len(lengths) > 1 or len(LaunchRow._fields) not in lengths:
             entries = list(map(_with_later_columns, entries))
         *columns, samples, counters = zip(*entries, strict=True)
-        self._samples += samples if any(samples) else [_NO_SAMPLES] * len(entries)
-        self._counters += counters if any(counters) else [_NO_COUNTERS] * len(entries)
+        self._samples += samples if any(samples) else [_NO_VALUES] * len(entries)
+        self._counters += counters if any(counters) else [_NO_VALUES] * len(entries)
         self._columns = list(map(extended, self._columns, columns))
         return []
 
