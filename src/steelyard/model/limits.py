@@ -79,11 +79,7 @@ def _that_applies(
     limits: Sequence[AnyLimit], benchmark: str, metrics: Collection[str], *, deciding: bool
 ) -> AnyLimit | None:
     fitting = [limit for limit in limits if limit.is_of(benchmark, metrics, deciding=deciding)]
-    return max(reversed(fitting), key=_specificity, default=None)
-
-
-def _specificity(limit: Limit) -> int:
-    return 2 * (limit.metric is not None) + (limit.benchmark is not None)
+    return max(reversed(fitting), key=lambda one: (one.metric is not None, one.benchmark is not None), default=None)
 
 
 def limit_from(text: str) -> Limit:
