@@ -98,6 +98,7 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design import session
+    from steelyard.report.resumption import lines
 
     if str(file).startswith("--"):  # the next option was taken for its value
         raise UsageError(RESUME_LACKS_VALUE)
@@ -109,7 +110,7 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     def around(record: Weighing) -> AbstractContextManager[None]:
         nonlocal launches_before
         launches_before = len(record.launches)
-        _announce_resumed(path, record)
+        say(*lines(record, str(path)))  # the record decides what is run, and not this command line
         return tuned(options.tuned, record.settings.cpu, world)
 
     with watching(world) as watch:
@@ -163,13 +164,6 @@ def _project(options: CompareOptions) -> Project | None:
     from steelyard.model.project_file import load_project
 
     return load_project(Path(current_folder()))
-
-
-def _announce_resumed(path: Path, record: Weighing) -> None:
-    """Show what is run, since the record decides that and not this command line."""
-    from steelyard.report.resumption import lines
-
-    say(*lines(record, str(path)))
 
 
 def _say_new_name(path: Path, outcome: Outcome) -> None:
