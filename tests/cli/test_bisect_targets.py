@@ -201,7 +201,8 @@ def test_a_build_of_several_layouts_is_that_of_the_first(scripted: ScriptedWorld
         scripted,
         ('environment = ["KIND=own"]', 'environment = ["LAYOUT={layout}"]\nlayouts = 2'),
         ("./prog own", "./prog {layout}"),
+        ("./prog p", "./prog p-{layout}"),
         ('build = "exit 1"', ""),
     )
     assert bisect(scripted, "--target", "prog").status == 1
-    assert {spec.argv for spec in scripted.launched} == {(b"./prog", b"1"), (b"./prog", b"p")}
+    assert {spec.argv for spec in scripted.launched} == {(b"./prog", b"1"), (b"./prog", b"p-1")}

@@ -19,7 +19,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.bisection import Sought
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import left_out_by, setting_for
-from steelyard.model.placeholders import LAYOUT_PLACE, with_values
+from steelyard.model.placeholders import LAYOUT, with_values
 from steelyard.model.typed import in_quotes
 from steelyard.subjects.revisions.recipe import Recipe
 
@@ -76,11 +76,11 @@ class _FollowedTarget(AskedTarget):
         target = self.target
         with self.errors_located():
             options = self.target_options()
-            # One build stands for all layouts.
-            command = target.command.replace(LAYOUT_PLACE, "1") if self.project.build.layouts else target.command
             values = self._chosen_values() if target.parameters else {}
-            command = with_values(command, values)
-            settings = with_values_around(_settings(command, options, self.world_without_secrets()), values)
+            # One build stands for all layouts.
+            placed = {LAYOUT: "1", **values} if self.project.build.layouts else values
+            command = with_values(target.command, placed)
+            settings = with_values_around(_settings(command, options, self.world_without_secrets()), placed)
             settings = settings.model_copy(
                 update={"directory": str(self.project.folder), "margin": self._margin(options, settings, values)}
             )
