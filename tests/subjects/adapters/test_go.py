@@ -332,9 +332,7 @@ def test_a_fraction_of_a_ns_is_kept() -> None:
 # --- weighed
 
 
-def test_a_planted_slowdown_of_one_thread_whose_pairs_share_a_processor(
-    here: InProcess, awkward: Path, slower: Path
-) -> None:
+def test_a_planted_slowdown(here: InProcess, awkward: Path, slower: Path) -> None:
     words = (str(awkward), str(slower), "-b", "BenchmarkSum", *FEW_PAIRS)
     done = here("compare", "--harness", "go", *words, *FILES)
     assert (done.status, done.err) == (1, b"")
@@ -345,6 +343,13 @@ def test_a_planted_slowdown_of_one_thread_whose_pairs_share_a_processor(
     (benchmark,) = record["benchmarks"]
     for (samples,) in rows(record, "samples"):
         assert [sample[0] for sample in samples] == [benchmark["loops"]] * benchmark["samples"]
+
+
+def test_of_what_one_thread_computes_both_of_a_pair_share_a_processor(here: InProcess, awkward: Path) -> None:
+    words = ("-b", "BenchmarkSteady", *FEW_PAIRS, "--margin", "0.001%")
+    assert here("compare", "--harness", "go", str(awkward), str(awkward), *words, *FILES).status in (0, 1)
+    record = here.json()
+    (benchmark,) = record["benchmarks"]
     assert benchmark["clock"] == "process"
     assert {order for order, role in rows(record, "order", "role") if role == 1} == {2, 3}
 
