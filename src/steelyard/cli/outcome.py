@@ -51,9 +51,8 @@ def report_outcome(
     if was_interrupted(outcome, files):
         return INTERRUPTED
     show_how_to_continue(outcome, files, world, beside_data=beside_data)
-    verdicts = outcome.record.verdicts if isinstance(outcome.record, Weighing) else []
-    deciding = deciding_of(verdicts)
-    is_slower = any(verdict.verdict == "slower" and not verdict.control for verdict in verdicts)
+    deciding = deciding_of(outcome.record.verdicts)
+    is_slower = any(verdict.verdict == "slower" and not verdict.control for verdict in outcome.record.verdicts)
     only_by = deciding[0].metric if is_slower else None
     deciding_verdicts = {verdict.verdict for verdict in deciding}
     return announced_status(deciding_verdicts, world, strict=strict, beside_data=beside_data, only_by=only_by)

@@ -151,7 +151,6 @@ class _ProjectWeighing:
             self.unchosen.append(part)
             return False
         error = outcome if isinstance(outcome, SteelyardError) else None
-        derived = outcome.record.derived if isinstance(outcome, Outcome) else None
         if isinstance(outcome, Outcome):
             try:
                 show_outcome(
@@ -173,7 +172,7 @@ class _ProjectWeighing:
         is_interrupted = error is not None and error.exit_status == INTERRUPTED
         if error is not None and not is_interrupted:
             self.errors.append(error)
-        verdicts = deciding_of(derived.verdicts) if derived else []
+        verdicts = deciding_of(outcome.record.verdicts) if isinstance(outcome, Outcome) else []
         self.results.append(several.Result(part.name, verdicts, _benchmark_count(outcome), failed=error is not None))
         self.pages.append(_part_page(part, outcome, error, functions=self.options.functions, told=self.told_on_pages))
         return is_interrupted or (isinstance(outcome, Outcome) and was_interrupted(outcome, files))

@@ -37,6 +37,11 @@ def members_of(record: Weighing | Run) -> list[int]:
     return [number for number, (one, reason) in places if not one.control and reason != "failed"]
 
 
+def tried_members_of(record: Weighing | Run) -> list[int]:
+    """Return the numbers of those of them whose launches are known: a harness has tried them, or they are commands."""
+    return [number for number in members_of(record) if not record.benchmarks[number].is_untried]
+
+
 def count_members(record: Weighing | Run) -> int:
     """Return how many benchmarks share alpha, here and elsewhere."""
     return max(1, len(members_of(record)) + count_elsewhere(record))

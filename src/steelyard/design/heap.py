@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from steelyard.design.budgets import tried_members_of
 from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
@@ -109,9 +110,7 @@ class HeapStage:
         plan = []
         places = Heap(launches=self._launches).by_place
         for number in range(record.settings.heap or 0):
-            for benchmark, one in enumerate(record.benchmarks):
-                if one.control or one.is_untried or record.stop[benchmark] == "failed":
-                    continue
+            for benchmark in tried_members_of(record):
                 first = first_side(record.settings.seed, benchmark, number)
                 sides = [0] if isinstance(record, Run) else [first, 1 - first]
                 known = {side: len(places.get((benchmark, side), [])) for side in sides}

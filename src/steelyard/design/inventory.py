@@ -63,5 +63,4 @@ def _state(record: Weighing | Run, path: Path) -> Literal["ended", "running", "i
 
 def _verdicts(record: Weighing | Run) -> dict[str, int]:
     """Return how many verdicts there were of each kind when it was measured: judging all anew would take long."""
-    deciding = deciding_of(record.derived.verdicts) if record.derived else []
-    return dict(sorted(Counter(verdict.verdict for verdict in deciding).items()))
+    return dict(sorted(Counter(verdict.verdict for verdict in deciding_of(record.verdicts)).items()))

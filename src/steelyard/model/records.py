@@ -194,6 +194,11 @@ class Run(_Measured):
     derived: Derived | None = None
 
     @property
+    def verdicts(self) -> list[Verdict]:
+        """None: what is measured alone has nothing to be judged against."""
+        return []
+
+    @property
     def summaries(self) -> list[Summary]:
         """What is said of its benchmarks; empty if nothing is."""
         return self.derived.summaries if self.derived else []

@@ -151,7 +151,7 @@ class CommitScales:
 
 def _to_weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> Weighed:
     record = outcome.record
-    deciding = deciding_of(record.derived.verdicts) if record.derived else []
+    deciding = deciding_of(record.verdicts)
     kept = None if outcome.kept is None else str(outcome.kept)
     interrupted = "interrupted" in record.stop or isinstance(outcome.error, InterruptedBeforeStart)
     if outcome.error is not None or interrupted:

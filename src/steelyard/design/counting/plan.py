@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
-from steelyard.design.budgets import count_members
+from steelyard.design.budgets import count_members, tried_members_of
 from steelyard.model.counting import INSTRUCTIONS, Count, Weights
 from steelyard.model.errors import MeasurementError
 from steelyard.model.grouping import grouped
@@ -94,13 +95,7 @@ def _sides_lacking_counts(
 
 def _counted_sides(record: Weighing | Run) -> list[CountedSide]:
     """Return what is counted; a control would count the baseline against itself, as every side is anyway."""
-    sides = range(len(record.subjects[:2]))
-    return [
-        (number, side)
-        for number, benchmark in enumerate(record.benchmarks)
-        if not benchmark.control and not benchmark.is_untried and record.stop[number] != "failed"
-        for side in sides
-    ]
+    return list(product(tried_members_of(record), range(len(record.subjects[:2]))))
 
 
 def count_planned(record: Weighing | Run) -> int:
