@@ -155,17 +155,6 @@ def test_what_one_of_several_has_a_note_of_is_not_said_of_all() -> None:
     assert "--pairing auto may need far fewer (see the note)" in both
 
 
-def test_a_list_that_took_most_of_the_time_is_told_beside_the_pace() -> None:
-    settings = Settings(max_time_s=40)
-    said = budgets.allowance(settings, 11, 0, spent_s=57.3, seconds_each=0.3, benchmarks=1, prepared_s=57.0)
-    took = "a pair took 0.3 s, after 57 s for the list of benchmarks and to try them; at that pace there is time for"
-    assert said is not None
-    assert said.startswith(f"{took} no pair but the warm-up in 40 s: too few")
-    said = budgets.allowance(settings, 11, 4, spent_s=12.0, seconds_each=8.0, benchmarks=1, prepared_s=4.0)
-    assert said is not None
-    assert said.startswith("a pair took 8 s; at that pace")
-
-
 def test_layouts_that_would_decide_are_named_where_pairs_of_these_would_not() -> None:
     facts = LayoutFacts(changes={1: 0.004, 2: -0.005}, p_value=0.3, parts=[], assumed_normal=True, needed=55)
     few = verdict(verdict="undecided", change=0.0, interval=(-0.01, 0.01)).model_copy(update={"layouts": facts})

@@ -1,4 +1,4 @@
-"""What would decide an undecided weighing, a budget or something else, and whether a budget allows a verdict at all."""
+"""What would decide an undecided weighing, a budget or something else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from steelyard.model.findings import CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE
 from steelyard.model.metrics import is_counted
 from steelyard.report import figures, printable
-from steelyard.stats.looks import FEWEST_WITH_NOISE, FIRST_LOOK
+from steelyard.stats.looks import FEWEST_WITH_NOISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,9 +125,9 @@ def option_to_continue(verdicts: list[Verdict], record: Weighing) -> str | None:
         return None
     if settings.pairs is not None:
         pairs = max(RESERVE_FACTOR * (verdict.pairs_needed or 0) - verdict.pairs for verdict in open_verdicts)
-        return f"--pairs {_rounded_up(pairs)}"
+        return f"--pairs {rounded_up(pairs)}"
     seconds = max(RESERVE_FACTOR * _seconds_needed(verdict) - record.seconds for verdict in open_verdicts)
-    return f"--max-time {_rounded_up(seconds)}"
+    return f"--max-time {rounded_up(seconds)}"
 
 
 def _is_in_reach(verdict: Verdict) -> bool:
@@ -144,7 +144,7 @@ def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason 
         return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else NO_PAIR
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
         return _other_ways(verdict, settings)
-    pairs, seconds = _rounded_up(verdict.pairs_needed), verdict.seconds_needed
+    pairs, seconds = rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
     effect = (
         "would decide" if verdict.interval is not None or verdict.pairs >= FEWEST_WITH_NOISE else _WOULD_SETTLE_LARGE
@@ -160,7 +160,7 @@ def _even_chance(verdict: Verdict) -> str:
     pairs, seconds = verdict.pairs_even, verdict.seconds_even
     if pairs is None or seconds is None or _FAR_FEWER_FACTOR * pairs > (verdict.pairs_needed or 0):
         return ""
-    return f" (50 % chance at {_rounded_up(pairs):,}, {figures.seconds(seconds)})"
+    return f" (50 % chance at {rounded_up(pairs):,}, {figures.seconds(seconds)})"
 
 
 def _pairing_option(verdict: Verdict) -> str | None:
@@ -199,7 +199,7 @@ def _other_ways(verdict: Verdict, settings: Settings) -> str:
     ways += _layouts_hint(verdict)
     margin = RESERVE_FACTOR * (math.inf if verdict.margin_needed is None else verdict.margin_needed)
     if margin <= LARGEST_HINTED_MARGIN:
-        ways.append(f"--margin {_rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
+        ways.append(f"--margin {rounded_up(1e4 * margin) / 100:g}% would be decided in as many pairs")
     if verdict.disturbed > _MANY_DISTURBED_PER_PAIR * verdict.pairs:
         ways.append("a machine with less other work needs fewer pairs")
     if not ways and verdict.seconds_needed is not None:
@@ -238,11 +238,11 @@ def _budget_options(
     if reason == "interrupted":
         return ""  # carrying it on takes only --resume, and it keeps its budget
     if settings.pairs is not None and pairs > settings.pairs:
-        options.append(f"--pairs {_rounded_up(RESERVE_FACTOR * pairs)}")
+        options.append(f"--pairs {rounded_up(RESERVE_FACTOR * pairs)}")
     if settings.max_time_s is not None and seconds is not None:
         reserved_s = RESERVE_FACTOR * seconds
         if reserved_s > settings.max_time_s or reason == "time":
-            options.append(f"--max-time {_rounded_up(max(reserved_s, settings.max_time_s + 1))}")
+            options.append(f"--max-time {rounded_up(max(reserved_s, settings.max_time_s + 1))}")
     if not options:
         return "; your budget allows it"
     # The report also names the option that goes on from here, which takes less than measuring anew.
@@ -250,71 +250,7 @@ def _budget_options(
     return f"; {rerun}with some to spare{', given to its part' if is_of_part else ''}: {' '.join(options)}"
 
 
-def _rounded_up(number: float) -> int:
+def rounded_up(number: float) -> int:
     """Round up to two digits, as what is needed is itself an estimate."""
     step: int = 10 ** max(0, math.floor(math.log10(max(number, 1))) - 1)
     return math.ceil(number / step) * step
-
-
-def allowance(
-    settings: Settings,
-    fewest: int,
-    fitting: int,
-    spent_s: float,
-    seconds_each: float,
-    benchmarks: int,
-    prepared_s: float = 0.0,
-    untried: int = 0,
-) -> str | None:
-    """Say, after the first pair, that the budget is too short for a verdict; None if it is long enough.
-
-    A verdict takes at least `fewest` pairs. `fitting` pairs fit into the budget, of which `spent_s` is gone, at
-    `seconds_each` for one pair of each benchmark. The first pair may have taken longer than later ones will, so the
-    message says that it assumes this pace. `prepared_s`, the time a harness took to list and try its benchmarks, is
-    mentioned if it is longer than a pair and over a quarter of the budget. `untried` benchmarks are not among those
-    that are measured, as there was no time to try them; the budget to name serves these as well. If the budget is long
-    enough for the others, the report's note on those that were not measured says all.
-    """
-    verdicts, takes = f"a verdict at alpha {settings.alpha:.3g}", "takes"
-    if benchmarks > 1:
-        verdicts, takes = f"verdicts that share alpha {settings.alpha:.3g}", "take"
-    elif settings.shard is not None and len(settings.shard.suite) > 1:  # the other benchmarks are in other parts
-        verdicts = f"a verdict at its share of alpha {settings.alpha:.3g}"
-    if settings.pairs is not None and settings.pairs < fewest:
-        reserved = _rounded_up(RESERVE_FACTOR * fewest)
-        return (
-            f"{figures.count(settings.pairs, 'pair')} are too few for {verdicts}, which {takes} {fewest}; with some to "
-            f"spare: --pairs {reserved}"
-        )
-    all_s = seconds_each * (benchmarks + untried) / max(1, benchmarks)
-    needed_s = spent_s + fewest * all_s
-    if settings.max_time_s is None or (fitting >= fewest and (untried or needed_s <= settings.max_time_s)):
-        return None
-    pair_text = _pair_text(benchmarks, untried)
-    if fitting >= fewest:
-        default_time = figures.seconds(settings.max_time_s)
-        return (
-            f"{pair_text} takes {figures.seconds(seconds_each)}, so it goes on for about {figures.seconds(needed_s)}: "
-            f"{verdicts} {takes} {fewest} pairs, for which the usual {default_time} are too short; --max-time sets a "
-            "limit that holds"
-        )
-    longest = figures.seconds(settings.longest_time_s or settings.max_time_s)
-    allowed = figures.count(fitting, "pair") if fitting else "no pair but the warm-up"
-    # The fewest pairs decide only if all point one way; a dozen is the number to name where they leave it open.
-    sensible_s = needed_s + max(0, FIRST_LOOK - fewest) * all_s
-    reserved = _rounded_up(RESERVE_FACTOR * sensible_s)
-    preparation = ""
-    if prepared_s > max(seconds_each, settings.max_time_s / 4):
-        preparation = f", after {figures.seconds(prepared_s)} for the list of benchmarks and to try them"
-    return (
-        f"{pair_text} took {figures.seconds(seconds_each)}{preparation}; at that pace there is time for "
-        f"{allowed} in {longest}: too few for {verdicts}, which {takes} {fewest}; with some to spare"
-        f"{f' for all {benchmarks + untried}' if untried else ''}: --max-time {reserved}"
-    )
-
-
-def _pair_text(benchmarks: int, untried: int) -> str:
-    if not untried:
-        return "a pair" if benchmarks == 1 else f"a pair of each of the {benchmarks} benchmarks"
-    tried = "the one benchmark" if benchmarks == 1 else f"each of the {benchmarks} benchmarks"
-    return f"a pair of {tried} that there was time to try"

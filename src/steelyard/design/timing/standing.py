@@ -12,7 +12,7 @@ from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.pace import Pace
 from steelyard.model.progress import Member, Progress, Watch
 from steelyard.model.records import Weighing
-from steelyard.report.budgets import allowance
+from steelyard.report.allowance import Allowance
 from steelyard.stats.paired import Judgement
 
 # Trials take half of a budget at most: those that took this share have been cut short.
@@ -56,16 +56,16 @@ class Standing:
         untried = sum(one.stop == "time" and not one.attempts and not one.warm_ups for one in self.benchmarks)
         of_all_s = each_s * (self.pace.visited + untried) / max(1, self.pace.visited)
         spent_s = self._preparing_s(of_all_s) + self.pace.elapsed_s() - first.kept * each_s
-        sentence = allowance(
-            self.header.settings,
-            budget.fewest,
-            fitting,
-            spent_s,
-            each_s,
-            self.pace.visited,
-            budget.spent_s,
-            untried,
-        )
+        sentence = Allowance(
+            settings=self.header.settings,
+            fewest=budget.fewest,
+            fitting=fitting,
+            spent_s=spent_s,
+            seconds_each=each_s,
+            benchmarks=self.pace.visited,
+            prepared_s=budget.spent_s,
+            untried=untried,
+        ).shortage()
         if sentence is not None and first.stop is None:
             told = with_harness_hint(sentence, self.header) if each_s > _LONG_PAIR_S else sentence
             self.watch(replace(self._progress(first), allowance=told))
