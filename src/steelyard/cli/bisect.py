@@ -14,7 +14,7 @@ from steelyard.api.options import Revisions
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import project_instead_of_command, warn_of_unread_input
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
-from steelyard.cli.outputs import as_json, check_apart, check_writable, writing_files
+from steelyard.cli.outputs import absolute, as_json, check_apart, check_writable, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
@@ -118,7 +118,6 @@ def bisect(options: BisectOptions, world: World) -> int:
     commits, 130 interrupted.
     """
     from steelyard.cli.screen import watching
-    from steelyard.cli.several import absolute
     from steelyard.design.bisection.search import SearchListener
     from steelyard.design.bisection.session import bisect
     from steelyard.report.bisection import show_bisection

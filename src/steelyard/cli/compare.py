@@ -16,7 +16,14 @@ from steelyard.cli.command import command
 from steelyard.cli.compare_options import CompareOptions
 from steelyard.cli.inputs import warn_of_unread_input
 from steelyard.cli.options import FileOptions
-from steelyard.cli.outputs import check_not_launched, check_writable, earlier_files_removed_on_error, is_printed
+from steelyard.cli.outputs import (
+    absolute,
+    check_apart,
+    check_not_launched,
+    check_writable,
+    earlier_files_removed_on_error,
+    is_printed,
+)
 from steelyard.cli.say import say
 from steelyard.cli.status import INTERRUPTED
 from steelyard.cli.views import in_units
@@ -104,12 +111,15 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
         raise UsageError(RESUME_LACKS_VALUE)
     _refuse_other_options(options)
     (path,) = kept_paths(world, file)
+    outputs = [*map(absolute, options.files.paths())]
+    check_apart(outputs[1:], [path])  # what is carried on may be replaced by its whole, but not by a view of that
 
     launches_before = 0
 
     def around(record: Weighing) -> AbstractContextManager[None]:
         nonlocal launches_before
         launches_before = len(record.launches)
+        check_not_launched(record, *outputs)
         say(*lines(record, str(path)))  # the record decides what is run, and not this command line
         return tuned(options.tuned, record.settings.cpu, world)
 

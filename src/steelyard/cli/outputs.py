@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from steelyard.design.reporting import Reportable
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.records import Weighing
 
 Content = str | bytes | Iterable[bytes]
 """What a file is to hold; what is not Unicode in a text is escaped."""
@@ -48,11 +49,16 @@ def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
             raise UsageError(f"{path} is read, and would be overwritten: give another file")
 
 
-def check_not_launched(request: Request, *outputs: Path | None) -> None:
+def check_not_launched(request: Request | Weighing, *outputs: Path | None) -> None:
     """Raise UsageError for an output file that launches read or execute, or a copy of it in a revision."""
     programs = [subject.argv[0] for subject in request.subjects if subject.argv and "/" in subject.argv[0]]
     launched_files = [*(subject.program for subject in request.subjects), *programs, request.settings.stdin]
     check_apart(outputs, [path for path in map(Path, filter(None, launched_files)) if path.is_file()])
+
+
+def absolute(path: Path | None) -> Path | None:
+    """Return a file's absolute path, as this process will change its folder; standard output stays what it is."""
+    return path if path is None or path == STANDARD_STREAM else Path.cwd() / path
 
 
 def is_printed(*paths: Path | None) -> bool:

@@ -13,7 +13,6 @@ from steelyard.api.options import HOOKS
 from steelyard.api.project import ProjectPlan, chosen_targets, project_plan
 from steelyard.api.unused import unused_notes
 from steelyard.cli.calm import tuned
-from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.options import FileOptions
 from steelyard.cli.outcome import (
     has_failed,
@@ -24,6 +23,7 @@ from steelyard.cli.outcome import (
     was_interrupted,
 )
 from steelyard.cli.outputs import (
+    absolute,
     check_apart,
     check_not_launched,
     check_writable,
@@ -287,8 +287,3 @@ def _with_absolute_paths(files: FileOptions) -> FileOptions:
     """Return the files with absolute paths, as this process will change its folder."""
     json, markdown, csv, html = map(absolute, files.paths())
     return FileOptions(json=json, markdown=markdown, csv=csv, html=html)
-
-
-def absolute(path: Path | None) -> Path | None:
-    """Return a file's absolute path, as this process will change its folder; standard output stays what it is."""
-    return path if path is None or path == STANDARD_STREAM else Path.cwd() / path

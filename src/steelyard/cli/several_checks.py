@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
 from steelyard.cli.check_outcome import say_findings, show_record, status_of
-from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error, is_printed
+from steelyard.cli.outputs import absolute, check_apart, check_writable, earlier_files_removed_on_error, is_printed
 from steelyard.cli.say import say, say_error_of
 from steelyard.cli.screen import output, watching
-from steelyard.cli.several import absolute, announce_commands, check_different, part_path
+from steelyard.cli.several import announce_commands, check_different, part_path
 from steelyard.cli.status import FOUND, INTERRUPTED, status_of_errors
 from steelyard.design.check.session import check_target
 from steelyard.design.world import World
