@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world import ScriptedWorld, at_launch, ctrl_c
+from tests.world import ScriptedWorld, at_launch, ctrl_c, measured
 
 
 @pytest.fixture
@@ -34,3 +34,21 @@ def test_no_output_takes_the_place_of_what_is_read(
 def test_the_whole_may_take_the_place_of_what_is_carried_on(begun: ScriptedWorld) -> None:
     assert begun("compare", "--resume", "begun.json", "-o", "begun.json").status == 0
     assert "it ran to its end" in begun.refuses("compare", "--resume", "begun.json")
+
+
+@pytest.mark.parametrize("output", ["earlier.json", "begun.json"])
+def test_a_failure_before_the_first_launch_leaves_no_file_of_an_earlier_weighing(
+    scripted: ScriptedWorld, output: str
+) -> None:
+    scripted.executable("sets-up")
+    scripted("compare", "./old", "./new", "-o", "earlier.json")
+    scripted.script = at_launch(scripted.launches + 9, ctrl_c)
+    scripted("compare", "./old", "./new", "--setup", "./sets-up", "-o", "begun.json")
+    scripted.script = lambda *_: measured(10, exit_code=3)
+    done = scripted("compare", "--resume", "begun.json", "-o", output)
+    assert done.status == 3
+    assert Path("begun.json").exists(), "what was measured is not lost"
+    assert Path("earlier.json").exists() == (output == "begun.json")
+    assert (f": {output} was removed: it came from an earlier weighing" in done.err.decode()) == (
+        output != "begun.json"
+    )

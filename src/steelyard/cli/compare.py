@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
@@ -113,6 +114,9 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     (path,) = kept_paths(world, file)
     outputs = [*map(absolute, options.files.paths())]
     check_apart(outputs[1:], [path])  # what is carried on may be replaced by its whole, but not by a view of that
+    others = [
+        one for one in options.files.paths() if one is not None and os.path.realpath(one) != os.path.realpath(path)
+    ]
 
     launches_before = 0
 
@@ -123,7 +127,7 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
         say(*lines(record, str(path)))  # the record decides what is run, and not this command line
         return tuned(options.tuned, record.settings.cpu, world)
 
-    with watching(world) as watch:
+    with earlier_files_removed_on_error(*others), watching(world) as watch:
         outcome = session.resume(
             path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
         )
