@@ -52,3 +52,18 @@ def test_a_failure_before_the_first_launch_leaves_no_file_of_an_earlier_weighing
     assert (f": {output} was removed: it came from an earlier weighing" in done.err.decode()) == (
         output != "begun.json"
     )
+
+
+def test_each_program_that_a_parameter_names_has_to_be_the_one_of_the_beginning(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", scripted.environment["PATH"])
+    for name in ("old-1", "old-2", "bin/new-1", "bin/new-2"):
+        scripted.executable(name)
+    scripted.script = at_launch(11, ctrl_c)
+    scripted("compare", "./old-{n}", "new-{n}", "-L", "n", "1,2", "--pairs", "12", "-o", "begun.json")
+    scripted.executable("bin/new-2", "built anew")
+    sentence = scripted.refuses("compare", "--resume", "begun.json")
+    assert sentence == "new-{n} is not the program that begun.json began with: weigh again"
+    scripted.executable("bin/new-2")
+    assert scripted("compare", "--resume", "begun.json").status == 0

@@ -1,31 +1,44 @@
-"""The programs that are the layouts of a subject: whether they differ at all, and are still the same."""
+"""The programs that are a subject, its layouts and others: whether they are still the same, and differ at all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.findings import Finding
-from steelyard.model.placeholders import LAYOUT_PLACE
+from steelyard.model.placeholders import LAYOUT, LAYOUT_PLACE, PLACEHOLDER, with_values
 from steelyard.model.settings import Settings
-from steelyard.model.subject import Subject
+from steelyard.model.subject import Benchmark, Subject
 from steelyard.subjects.programs import digest, weighed_file
 
-
-def with_digest(subject: Subject, settings: Settings) -> Subject:
-    """Return the subject with the digest that tells its program, or all of its layouts, from any other."""
-    return subject.model_copy(update={"digest": digest_of(subject, settings)})
+Values = Sequence[Mapping[str, str]]
+"""What each {name} in a command stands for, in one benchmark after the other."""
 
 
-def digest_of(subject: Subject, settings: Settings) -> str | None:
-    """Return the SHA-256 of a subject's program, or of its layouts' digests; None if one of them cannot be read."""
-    if not _have_own_files(subject, settings):
+def with_digest(subject: Subject, settings: Settings, values: Values = ()) -> Subject:
+    """Return the subject with the digest that tells its program, or all files that are it, from any other."""
+    return subject.model_copy(update={"digest": digest_of(subject, settings, values)})
+
+
+def digest_of(subject: Subject, settings: Settings, values: Values = ()) -> str | None:
+    """Return the SHA-256 of a subject's program, or of the digests of all files that are it: layouts, and by `values`.
+
+    None if one of them cannot be read.
+    """
+    if not PLACEHOLDER.search(weighed_file(subject)):
         return digest(weighed_file(subject))
-    digests = _digests(subject, settings)
+    digests = _digests(subject, settings, values)
     known = [one for one in digests if one is not None]
     return sha256("\n".join(known).encode()).hexdigest() if len(known) == len(digests) else None
+
+
+def values_given(benchmarks: Iterable[Benchmark], number: int) -> Values:
+    """Return what the parameters of commands stand for in the benchmarks that a subject is a side of."""
+    return [one.in_command() for one in benchmarks if number in (one.baseline, one.candidate)]
 
 
 def _have_own_files(subject: Subject, settings: Settings) -> bool:
@@ -33,16 +46,16 @@ def _have_own_files(subject: Subject, settings: Settings) -> bool:
     return settings.layouts > 0 and LAYOUT_PLACE in weighed_file(subject)
 
 
-def _digests(subject: Subject, settings: Settings) -> list[str | None]:
-    return [digest(str(_program(subject, layout))) for layout in layouts_of(settings)]
+def _digests(subject: Subject, settings: Settings, values: Values = ()) -> list[str | None]:
+    files = [_program(subject, layout, given) for given in values or [{}] for layout in layouts_of(settings)]
+    return [digest(str(file)) for file in dict.fromkeys(files)]
 
 
-def _program(subject: Subject, layout: int) -> Path:
-    """Return the file of a layout; a program that is found only once its layout is known is relative to its folder."""
-    folder, file = (
-        path.replace(LAYOUT_PLACE, str(layout)) for path in (subject.directory or "", weighed_file(subject))
-    )
-    return Path(folder, file)
+def _program(subject: Subject, layout: int, values: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """Return the file of a layout; a program that is found only once its name is known is relative to its folder."""
+    known = {**values, LAYOUT: str(layout)} if layout else values
+    folder, file = (with_values(path, known) for path in (subject.directory or "", weighed_file(subject)))
+    return Path(folder, file if "/" in file else shutil.which(file) or file)
 
 
 def _content_digests(subject: Subject, settings: Settings) -> list[str | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from steelyard.design.extra_budget import ExtraBudget, with_extra_budget
 from steelyard.design.folders import enter_folder
-from steelyard.design.layouts import digest_of
+from steelyard.design.layouts import digest_of, values_given
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
@@ -84,8 +84,9 @@ def _subject_folders(record: Weighing) -> Iterator[str]:
 
 def check_programs(record: Weighing, path: Path) -> None:
     """Raise UsageError for a program that is not the one that the weighing began with."""
-    for subject in record.subjects:
-        if subject.digest is not None and digest_of(subject, record.settings) != subject.digest:
+    for number, subject in enumerate(record.subjects):
+        values = values_given(record.benchmarks, number)
+        if subject.digest is not None and digest_of(subject, record.settings, values) != subject.digest:
             raise UsageError(f"{weighed_file(subject)} is not the program that {path} began with: weigh again")
 
 

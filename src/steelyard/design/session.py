@@ -24,7 +24,7 @@ from steelyard.design.findings import (
 from steelyard.design.hidden_variables import hidden_variables_finding
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
 from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
-from steelyard.design.layouts import equal_layouts_findings, with_digest
+from steelyard.design.layouts import equal_layouts_findings, values_given, with_digest
 from steelyard.design.libraries import with_libraries
 from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.design.preliminaries import with_preliminaries
@@ -45,12 +45,14 @@ from steelyard.model.collector import without_collection
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError, SteelyardError, UnwrittenError, UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.journal import Journal, is_journal
+from steelyard.model.placeholders import PLACEHOLDER
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment
+from steelyard.subjects.programs import weighed_file
 
 
 def measure(request: Request, watch: Watch, world: World) -> Outcome:
@@ -237,10 +239,14 @@ def _supported_settings(settings: Settings, session: Session) -> Settings:
 
 
 def _with_new_digests(request: Request) -> list[Subject]:
-    """Return the subjects with the digests of what set-up commands may have rebuilt, and of all layouts."""
-    if not request.settings.setup and not request.settings.layouts:
-        return list(request.subjects)
-    return [with_digest(one, request.settings) for one in request.subjects]
+    """Return the subjects with the digests of what set-up commands may have rebuilt, or {name} stands for."""
+    is_rebuilt = bool(request.settings.setup)
+    return [
+        with_digest(one, request.settings, values_given(request.benchmarks, number))
+        if is_rebuilt or PLACEHOLDER.search(weighed_file(one))
+        else one
+        for number, one in enumerate(request.subjects)
+    ]
 
 
 def _prepare(header: Weighing | Run, session: Session, selection: Selection | None) -> tuple[Weighing | Run, Targets]:

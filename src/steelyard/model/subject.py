@@ -58,7 +58,7 @@ class Subject(Record):
     digest: str | None = Field(
         default=None,
         description="SHA-256 of the program's file (behind `env -C FOLDER ./program`, of that program's), or of the "
-        "digests of its layouts; null if unknown, as with a shell",
+        "digests of its layouts, and of what parameters name; null if unknown, as with a shell",
     )
     directory: str | None = Field(
         default=None,
