@@ -382,6 +382,23 @@ def test_a_journal_that_cannot_hold_its_first_line_is_not_left_there(
     assert not path.exists()
 
 
+def test_what_an_earlier_session_measured_is_not_left_behind_in_part(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, written = os.write, list[bytes]()
+
+    def nearly_full(file: int, data: bytes) -> int:
+        written.append(data)
+        if len(written) > 3:
+            raise OSError(28, "No space left on device")
+        return real(file, data)
+
+    monkeypatch.setattr(os, "write", nearly_full)
+    with pytest.raises(MeasurementError, match="No space left"):
+        Journal(path, HEADER, ROWS)
+    assert not path.exists()
+
+
 def test_a_write_that_fails_spoils_nothing_that_is_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, room = os.write, 30
 

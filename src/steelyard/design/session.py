@@ -298,10 +298,7 @@ def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool
 
 
 def _new_journal(record_path: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
-    journal = Journal(record_path.with_name(f"{record_path.name}.journal"), header)
-    for row in rows:
-        journal.append(row)
-    return journal
+    return Journal(record_path.with_name(f"{record_path.name}.journal"), header, rows)
 
 
 # --- ends

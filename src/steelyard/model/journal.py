@@ -17,7 +17,7 @@ import json
 import os
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self, cast
@@ -53,8 +53,8 @@ _LINE_LENGTHS: Final = {len(LaunchRow._fields) - lacking for lacking in range(le
 class Journal:
     """Appends to one journal file. Every `append` has reached the operating system when it returns."""
 
-    def __init__(self, path: Path, header: Weighing | Run) -> None:
-        """Create the file; raises MeasurementError if it cannot be written."""
+    def __init__(self, path: Path, header: Weighing | Run, rows: Iterable[LaunchRow] = ()) -> None:
+        """Create the file, with the `rows` of an earlier session; raises MeasurementError if it cannot be written."""
         self.path = path
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -64,10 +64,12 @@ class Journal:
             self._lock()
             # json.dumps, because pydantic's own writer refuses surrogates, which stand for bytes that are not UTF-8.
             self._write(json.dumps(header.model_dump(mode="json", exclude={"launches", "derived"})).encode())
+            for row in rows:
+                self.append(row)
         except BaseException:
             os.close(self._file)
             with suppress(OSError):
-                path.unlink()  # without its first line it is useless
+                path.unlink()  # without its first line it is useless; earlier rows are where they came from
             raise
 
     @classmethod
