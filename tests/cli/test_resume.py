@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.world import ScriptedWorld, at_launch, ctrl_c, measured
+from tests.world import Killed, ScriptedWorld, at_launch, ctrl_c, kill, measured
 
 
 @pytest.fixture
@@ -67,3 +69,21 @@ def test_each_program_that_a_parameter_names_has_to_be_the_one_of_the_beginning(
     assert sentence == "new-{n} is not the program that begun.json began with: weigh again"
     scripted.executable("bin/new-2")
     assert scripted("compare", "--resume", "begun.json").status == 0
+
+
+@pytest.mark.parametrize("end", [ctrl_c, kill])
+def test_a_named_file_that_changed_before_it_was_carried_on_is_named(
+    scripted: ScriptedWorld, end: Callable[[], None]
+) -> None:
+    for name in ("script.py", "gone.txt", "whole.txt"):
+        Path(name).write_text("before")
+    scripted.script = at_launch(11, end)
+    with suppress(Killed):
+        scripted("compare", "./old script.py", "./old script.py gone.txt whole.txt", "--pairs", "12")
+    (begun,) = scripted.kept()
+    Path("script.py").write_text("after")
+    Path("gone.txt").unlink()
+    Path("whole.txt").write_text("before")
+    done = scripted("compare", "--resume", begun, "-o", "whole.json")
+    said = "files that are named in commands changed while launches were measured, so that not all of them had the same"
+    assert f"{said}: script.py, gone.txt" in " ".join(done.text.split())

@@ -101,6 +101,7 @@ def _timed(record: Any) -> dict[str, Any]:
         "settings": {**fields["settings"], **_SETTINGS},
         "findings": [_FINDING],
         "heap": {"launches": heap},
+        "files": {"sort.txt": "2" * 64},
         "isolation": _ISOLATION,
         "watch": {"stretches": [_stretch(fields["launches"]["start_ns"], fields["launches"]["wall_ns"])]},
         "subjects": [{**_SUBJECT, "name": f"sort {number}"} for number in range(len(fields["subjects"]))],

@@ -194,6 +194,7 @@ def _join(records: Sequence[Weighing]) -> Weighing:
             "counting": _counting(joined),
             "heap": _heap(joined),
             "watch": None,
+            "files": {},
             "parts": [_describe_part(record, of_part) for record, of_part in joined],
             "derived": None,
         }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -21,34 +22,51 @@ class _FileState(NamedTuple):
     """The state in which a file was seen."""
 
     marks: tuple[int, ...]
-    content: str | None
+    content: str
 
 
 class NamedFiles:
-    """Finds files that are not the same at the end as when the warm-up was over.
+    """Finds files that are not the same at the end as when the warm-up was over, in this session or an earlier one.
 
     Those that the warm-up has written to are left out: they are output, or what the commands themselves work on.
     """
 
-    def __init__(self, places: Mapping[str, str] | None = None) -> None:
-        """Take the files by their paths, with what commands call them."""
-        self._places = places or {}
+    def __init__(
+        self,
+        places: Mapping[str, str] | None = None,
+        known: Mapping[str, str] | None = None,
+        keep: Callable[[dict[str, str]], None] = lambda _: None,
+    ) -> None:
+        """Take the files by their paths, with what commands call them.
+
+        The contents of `known` ones are those of an earlier session; `keep` is called with those that are noted.
+        """
+        self._places, self._keep = places or {}, keep
         self._marks_before = {path: _file_marks(path) for path in self._places}
-        self._states: dict[str, _FileState] = {}
+        self._states = {path: _FileState((), content) for path, content in (known or {}).items()}
 
     @classmethod
-    def of(cls, record: Weighing | Run) -> Self:
+    def of(cls, record: Weighing | Run, keep: Callable[[dict[str, str]], None] = lambda _: None) -> Self:
         """Return the files that all commands name, and the input that each launch reads."""
         named = [(path, word) for subject in record.subjects for path, word in _files_named_in(subject)]
         stdin = record.settings.stdin
-        return cls(dict([*named, *([] if stdin is None else [(stdin, stdin)])]))
+        places = dict([*named, *([] if stdin is None else [(stdin, stdin)])])
+        return cls({**{path: path for path in record.files}, **places}, record.files, keep)
 
     def note_states(self) -> None:
-        """Note the state of the files, now that each command has run."""
+        """Note the state of the files, now that each command has run; of those of an earlier session it is known."""
+        if self._states:
+            return
         unwritten = [
             path for path, marks in self._marks_before.items() if marks is not None and marks == _file_marks(path)
         ]
         self._states = {path: state for path in unwritten if (state := _file_state(path)) is not None}
+        if self._states:
+            self._keep(self.contents())
+
+    def contents(self) -> dict[str, str]:
+        """Return what tells each file's content from another, by its path."""
+        return {path: state.content for path, state in self._states.items()}
 
     def findings(self) -> list[Finding]:
         """Return a finding that names the files that have changed, if any."""
@@ -81,17 +99,19 @@ def _file_marks(path: str) -> tuple[int, ...] | None:
         status = Path(path).stat()
     except OSError:
         return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
     return status.st_size, status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def _file_state(path: str) -> _FileState | None:
     """Return the state of a file now; None if there is no file."""
     marks = _file_marks(path)
-    return None if marks is None else _FileState(marks, digest(path) if marks[0] <= _MOST_BYTES_READ else None)
+    if marks is None:
+        return None
+    return _FileState(marks, (digest(path) if marks[0] <= _MOST_BYTES_READ else None) or f"{marks[0]} bytes")
 
 
 def _has_changed(path: str, before: _FileState) -> bool:
     now = _file_state(path)
-    if now is None or now.marks == before.marks:
-        return now is None
-    return now.content != before.content or now.marks[0] != before.marks[0]
+    return now is None or (now.marks != before.marks and now.content != before.content)

@@ -93,7 +93,7 @@ def stages(
         stretches = [*header.watch.stretches] if header.watch else []
         watched = Watched(journal.stretch, stretches, stood_s=lambda: session.clock.stood_s)
         recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
-        recorder.files = NamedFiles.of(header)
+        recorder.files = NamedFiles.of(header, journal.name_files)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 
@@ -146,7 +146,8 @@ def _time(
     )
     with _watching(recorder.watched, record.settings, session):
         record = experiment.run()
-    return record.model_copy(update={"watch": recorder.watched.watch()}), experiment.error
+    seen = {"watch": recorder.watched.watch(), "files": recorder.files.contents()}
+    return record.model_copy(update=seen), experiment.error
 
 
 @contextmanager

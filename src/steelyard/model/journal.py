@@ -4,7 +4,8 @@ First line: the record without its launches. Then one array per launch, in Launc
 {"discard": [benchmark, pair]} after a disturbed pair; {"aside": [benchmark, pair]} for a pair of a way of pairing that
 was given up; {"failed": [benchmark, why]} where a harness's benchmark fails;
 {"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched;
-{"stretch": ...} after some launches, with what went on beside them.
+{"stretch": ...} after some launches, with what went on beside them;
+{"files": ...} after the warm-up, with what is in the files that commands name.
 Last line: how it ended.
 If a kill or a full disk cuts off the end, at most the line that was being written is lost.
 """
@@ -170,6 +171,10 @@ class Journal:
         """Write what went on beside launches."""
         # Not by pydantic's serializer: building it at its first use takes 2 ms, and this runs between launches.
         self._write(json.dumps({"stretch": stretch}, separators=(",", ":"), default=vars).encode())
+
+    def name_files(self, contents: dict[str, str]) -> None:
+        """Write what is in the files that commands name."""
+        self._write(json.dumps({"files": contents}).encode())
 
     def end(self, outcome: dict[str, Any]) -> None:
         """Write how it ended: the record's fields that were not known at its start."""

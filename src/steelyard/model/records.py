@@ -48,6 +48,12 @@ class _Measured(Record):
     findings: list[Finding] = Field(
         default_factory=list, description="what the user should know, as noticed while measuring"
     )
+    files: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=is_empty,
+        description="SHA-256 of each file that a command names or launches read as input, by its path, or the size of "
+        "a large one; without those that the warm-up wrote to, and left out if there are none",
+    )
     launches: Launches
     counting: Counting | None = Field(
         default=None,
