@@ -87,3 +87,15 @@ def test_a_named_file_that_changed_before_it_was_carried_on_is_named(
     done = scripted("compare", "--resume", begun, "-o", "whole.json")
     said = "files that are named in commands changed while launches were measured, so that not all of them had the same"
     assert f"{said}: script.py, gone.txt" in " ".join(done.text.split())
+
+
+def test_an_interrupt_before_its_next_launch_says_that_what_was_measured_is_there(scripted: ScriptedWorld) -> None:
+    scripted.executable("sets-up")
+    scripted.script = at_launch(11, ctrl_c)
+    scripted("compare", "./old", "./old", "--setup", "./sets-up", "--pairs", "12", "-o", "begun.json")
+    scripted.script = at_launch(scripted.launches + 1, ctrl_c)
+    done = scripted("compare", "--resume", "begun.json")
+    assert done.status == 130
+    said = "interrupted before anything more was measured; begun.json stays as it was"
+    assert done.err.decode().endswith(f"\nsteelyard: {said}\n")
+    assert scripted("compare", "--resume", "begun.json").status == 0

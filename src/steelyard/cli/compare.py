@@ -29,7 +29,7 @@ from steelyard.cli.say import say
 from steelyard.cli.status import INTERRUPTED
 from steelyard.cli.views import in_units
 from steelyard.cli.wrong_usage import RESUME_LACKS_VALUE
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import InterruptedBeforeStart, UsageError
 
 if TYPE_CHECKING:
     from steelyard.design.extra_budget import ExtraBudget
@@ -127,10 +127,13 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
         say(*lines(record, str(path)))  # the record decides what is run, and not this command line
         return tuned(options.tuned, record.settings.cpu, world)
 
-    with earlier_files_removed_on_error(*others), watching(world) as watch:
-        outcome = session.resume(
-            path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
-        )
+    try:
+        with earlier_files_removed_on_error(*others), watching(world) as watch:
+            outcome = session.resume(
+                path, watch, world, around=around, trusted=options.trust_journal, more=_additional_budget(options)
+            )
+    except InterruptedBeforeStart:  # what an earlier session measured is there still
+        raise InterruptedBeforeStart(f"interrupted before anything more was measured; {path} stays as it was") from None
     if len(outcome.record.launches) == launches_before and "futile" in outcome.record.stop:
         say("nothing more was measured, as no verdict is within reach of so little more")
     status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
