@@ -159,7 +159,7 @@ def test_failures_are_never_numbers() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("google-benchmark", 'the program lists "sum/1000" twice: each benchmark needs a name of its own'),
+        ("google-benchmark", 'it has "sum/1000" 2 times, and a name has to tell which'),
         ("pyperf", 'the program wrote "sum" twice: each benchmark needs a name of its own'),
         ("pytest-benchmark", 'it has "bench/test_sums.py::test_sum[10]" 2 times, and a name has to tell which'),
         ("jmh", 'it has "bench.Sums.sum:n=1000 [thrpt]" 2 times, and a name has to tell which'),
@@ -171,6 +171,16 @@ def test_two_benchmarks_of_one_name(tmp_path: Path, name: str, says: str) -> Non
     entries += entries[:1]
     (tmp_path / "file").write_text(json.dumps(told))
     assert says in refusal(tmp_path / "file")
+
+
+def test_a_name_that_google_benchmark_lists_twice_can_be_left_out(tmp_path: Path) -> None:
+    told = json.loads(recorded.GOOGLE_BENCHMARK.read_bytes())
+    twice = told["benchmarks"][0]["run_name"]
+    told["benchmarks"] += [entry for entry in told["benchmarks"] if entry["run_name"] == twice]
+    (tmp_path / "file").write_text(json.dumps(told))
+    assert "2 times" in refusal(tmp_path / "file")
+    record = convert_files([tmp_path / "file"], patterns=[f"!{twice}"], created=CREATED)
+    assert twice not in shapes(record)
 
 
 def test_criterion_s_folders(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError
@@ -10,7 +10,6 @@ from steelyard.model.findings import Finding
 from steelyard.model.foreign import CORES
 from steelyard.model.grouping import grouped
 from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, entries, facts, text
-from steelyard.subjects.responses import shown
 
 if TYPE_CHECKING:
     from steelyard.subjects.adapters.google_benchmark import Repetition
@@ -36,7 +35,7 @@ def _read(opened: Opened) -> Contents:
     context = opened.json.get("context") or {}
     return Contents(
         [
-            *(_benchmark(name, group) for name, group in groups.items()),
+            *(_benchmark(name, each) for name, group in groups.items() for each in _apart(group)),
             *_without_repetitions(aggregated, groups.keys()),
         ],
         version=text(context.get("library_version")),
@@ -46,10 +45,16 @@ def _read(opened: Opened) -> Contents:
     )
 
 
+def _apart(repetitions: list[Repetition]) -> Iterator[list[Repetition]]:
+    """Return the repetitions of each benchmark that has this name: there are several if more are listed than announced.
+
+    Older versions do not announce how many there are.
+    """
+    announced = repetitions[0].repetitions or len(repetitions)
+    return (repetitions[start : start + announced] for start in range(0, len(repetitions), announced))
+
+
 def _benchmark(name: str, repetitions: list[Repetition]) -> FoundBenchmark:
-    announced = repetitions[0].repetitions
-    if announced is not None and len(repetitions) > announced:
-        raise LaunchError(f"lists {shown(name)} twice: each benchmark needs a name of its own")
     samples = [repetition.sample for repetition in repetitions if repetition.sample]
     return FoundBenchmark(
         name,
