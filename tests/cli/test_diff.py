@@ -125,3 +125,16 @@ def test_two_counts_are_kept_as_the_weighing_that_they_are(diff: Callable[..., D
     save(counted(1010), asked.folder / "more.json")
     assert diff("counted.json", "more.json", "-o", "weighing-of-both.json").status == 1
     assert json.loads((asked.folder / "weighing-of-both.json").read_text())["kind"] == "weighing"
+
+
+def test_counts_that_are_not_compared_beside_times_are_named(diff: Callable[..., Done], asked: InProcess) -> None:
+    for name, run in (("x", A), ("y", B)):
+        settings = run.settings.model_copy(update={"metrics": ["active", "instructions"]})
+        both = run.model_copy(update={"settings": settings, "counting": counted(1000).counting})
+        save(both, asked.folder / f"{name}.json")
+    done = diff("x.json", "y.json")
+    assert "note       instructions not compared: times and counts of two runs" in done.text
+    assert "steelyard diff --metric instructions does that" in done.text
+    apart = diff("x.json", "y.json", "--metric", "instructions,active").text
+    assert "note       active not compared" in apart
+    assert "not compared" not in diff("x.json", "y.json", "--metric", "instructions").text

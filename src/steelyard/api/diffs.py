@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
-from steelyard.model.metrics import METRICS, counted, timed
+from steelyard.model.metrics import METRICS
 
 if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignReport, ForeignResults
@@ -72,13 +72,11 @@ def difference_of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedR
         from steelyard.design.unpaired.counts import compare_counts
 
         return compare_counts(
-            baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=counted(metrics), force=terms.force
+            baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=metrics, force=terms.force
         )
     from steelyard.design.unpaired.runs import compare_runs
 
-    return compare_runs(
-        baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=timed(metrics), force=terms.force
-    )
+    return compare_runs(baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=metrics, force=terms.force)
 
 
 def _difference_of_imports(baseline: ForeignResults, candidate: ForeignResults, terms: Terms) -> ForeignReport:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from steelyard.design.findings import some_names
 from steelyard.design.outcome import derive
 from steelyard.design.unpaired.comparable import counting_conditions_findings, shared_benchmarks, unshared_findings
+from steelyard.design.unpaired.differences import apart_findings
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.launches import Launches
+from steelyard.model.metrics import counted, timed
 from steelyard.model.records import Run, Weighing
 
 _CACHE_FLAGS = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
 
 
 def compare_counts(
-    baseline: Run, candidate: Run, *, margin: float, alpha: float, metrics: list[str], force: bool = False
+    baseline: Run, candidate: Run, *, margin: float, alpha: float, metrics: Sequence[str], force: bool = False
 ) -> Weighing:
     """Return a weighing made of two runs' counts, with its verdicts.
 
     Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless forced),
     and for runs with no benchmark in common.
     """
-    differences = list(_counting_differences(baseline, candidate, metrics))
+    compared = counted(metrics)
+    differences = list(_counting_differences(baseline, candidate, compared))
     if differences and not force:
         raise UsageError(
             f"A and B were counted differently: {'; '.join(differences)}. Such counts differ by more than most "
@@ -36,7 +39,7 @@ def compare_counts(
         tool=candidate.tool,
         created=candidate.created,
         machine=candidate.machine,
-        settings=candidate.settings.model_copy(update={"margin": margin, "alpha": alpha, "metrics": metrics}),
+        settings=candidate.settings.model_copy(update={"margin": margin, "alpha": alpha, "metrics": compared}),
         subjects=[*baseline.subjects, *candidate.subjects],
         benchmarks=[candidate.benchmarks[place].model_copy(update={"candidate": 1}) for _, place in shared],
         stop=["decided"] * len(shared),
@@ -46,6 +49,7 @@ def compare_counts(
             *_iterations_findings(baseline, candidate, shared),
             *counting_conditions_findings(baseline, candidate),
             *unshared_findings(baseline, candidate, shared),
+            *apart_findings(timed(metrics)),
         ],
         launches=Launches(),
         counting=_joint_counting(baseline, candidate, shared),

@@ -25,3 +25,13 @@ def left_out_findings(unshared: Sequence[Sequence[str]]) -> Iterator[Finding]:
         if names:
             message = f"measured in {side} only, so not compared: {some_names(names)}"
             yield Finding(code="left-out", message=message)
+
+
+def apart_findings(metrics: Sequence[str]) -> Iterator[Finding]:
+    """Yield a finding on the metrics that are not compared because the first one is measured in another way."""
+    if metrics:
+        yield Finding(
+            code="not-compared",
+            message=f"{', '.join(metrics)} not compared: times and counts of two runs are compared apart",
+            remedy=f"steelyard diff --metric {','.join(metrics)} does that",
+        )

@@ -19,12 +19,13 @@ from steelyard.design.unpaired.comparable import (
     shared_benchmarks,
     unshared_findings,
 )
+from steelyard.design.unpaired.differences import apart_findings
 from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.grouping import grouped
 from steelyard.model.launches import FloatArray
-from steelyard.model.metrics import of_one_process
+from steelyard.model.metrics import counted, of_one_process, timed
 from steelyard.model.ratios import with_rate
 from steelyard.model.records import Run
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
@@ -50,7 +51,7 @@ def compare_runs(
     *,
     margin: float,
     alpha: float,
-    metrics: list[str] | None = None,
+    metrics: Sequence[str] | None = None,
     force: bool = False,
 ) -> UnpairedReport:
     """Judge the candidate run against the baseline run, each benchmark that both have, in each metric.
@@ -64,15 +65,18 @@ def compare_runs(
     parts = [by_benchmark(run) for run in (baseline, candidate)]
     views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
     shared = [places for places in shared if _is_measured(*views[places], places)] or shared
+    requested_metrics = metrics or baseline.settings.metrics
     findings = [
         *differences(baseline, candidate),
         *clock_differences(baseline, candidate, shared),
         *unshared_findings(baseline, candidate, shared),
+        *apart_findings(counted(requested_metrics)),
     ]
-    requested_metrics = metrics or baseline.settings.metrics
     level = alpha / len(shared)
     verdicts = [
-        _verdict(views[places], places, metric, margin, level) for places in shared for metric in requested_metrics
+        _verdict(views[places], places, metric, margin, level)
+        for places in shared
+        for metric in timed(requested_metrics)
     ]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
 
