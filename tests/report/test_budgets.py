@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+from steelyard.design.outcome import Outcome
+from steelyard.design.reporting import page_of_shown
+from steelyard.model.derived import Derived
 from steelyard.model.findings import NOISY_ALONE, WRITING_ALONE, Finding
+from steelyard.model.gate import Judged
 from steelyard.model.layouts import LayoutFacts
+from steelyard.model.records import Part
 from steelyard.model.settings import Settings
-from steelyard.report import budgets, sentences
+from steelyard.report import budgets, gate_words, markdown, sentences
 
 from .records import LEANING, NOTHING, TOO_FEW, UNDECIDED, verdict, weighing
 
@@ -29,6 +36,21 @@ def test_what_is_enough_in_half_of_all_cases_is_said_where_it_is_far_less() -> N
     )
     half = UNDECIDED.model_copy(update={"pairs_even": 130, "seconds_even": 3.4})
     assert "half" not in budgets.budget(half, SETTINGS, "time")
+
+
+def test_the_budget_of_what_was_merged_is_that_of_a_part_wherever_one_verdict_is_explained() -> None:
+    settings = Settings(max_time_s=3.0, reserve=0.5)
+    whole = weighing(stop="time", settings=settings)
+    part = Part(created=whole.created, tool="t", machine=whole.machine, seed=1, seconds=1.0, benchmarks=[0])
+    merged = whole.model_copy(update={"parts": [part], "derived": Derived(verdicts=[UNDECIDED])})
+    judged = Judged("a.json", merged, UNDECIDED, None, "open", deciding=True, reason="time")
+    for said in (
+        markdown.weighing(merged, [UNDECIDED]),
+        gate_words.why_open(judged),
+        page_of_shown([Outcome(merged)], datetime(2026, 1, 1, tzinfo=UTC)),
+    ):
+        assert "with some to spare, given to its part: " in said
+        assert "rerun" not in said
 
 
 def test_the_limit_that_binds_is_the_one_to_raise() -> None:

@@ -121,7 +121,7 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
         bound = _bound(judged)
         reasons.append(f"the interval reaches above the {bound}, but {_unmet_condition(verdict, verdict.interval)}")
     if verdict.verdict == "undecided" and not reasons:
-        reasons = sentences.explanation(verdict, settings, judged.reason)
+        reasons = sentences.explanation(verdict, settings, judged.reason, bool(judged.weighing.parts))
         reasons = reasons if is_alone else reasons[:1]
     if is_alone and (smallest := sentences.resolution(verdict)):
         reasons.append(smallest)

@@ -191,14 +191,16 @@ def spread(summary: Summary) -> str:
     return f"{levels.variation_sentence(summary)}, from {span}, over {effort}"
 
 
-def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None) -> list[str]:
-    """Explain what the verdict's name and numbers leave open: how the sides compare, what `same` means."""
+def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool = False) -> list[str]:
+    """Explain what the verdict's name and numbers leave open: how the sides compare, what `same` means.
+
+    For a merged suite the budget that would decide it is that of a part (`is_of_part`).
+    """
     if verdict.verdict == "same":
         return [_same_text(verdict, settings)]
     if verdict.verdict == "undecided":
-        return [
-            text for text in (what_is_ruled_out(verdict, settings), budgets.budget(verdict, settings, reason)) if text
-        ]
+        budget = budgets.budget(verdict, settings, reason, is_of_part)
+        return [text for text in (what_is_ruled_out(verdict, settings), budget) if text]
     return [_needs_text(verdict, verdict.change)] if verdict.change is not None else []
 
 

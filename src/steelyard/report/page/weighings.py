@@ -105,7 +105,7 @@ def _summary_lines(
 def _evidence_lines(verdict: Verdict, record: Weighing) -> list[str]:
     return [
         sentences.evidence(verdict, record.settings),
-        *sentences.explanation(verdict, record.settings, record.stop[verdict.index]),
+        *sentences.explanation(verdict, record.settings, record.stop[verdict.index], bool(record.parts)),
     ]
 
 
