@@ -71,11 +71,17 @@ def test_what_is_refused(weighed: ScriptedWorld) -> None:
     said = weighed.refuses("export", "w.json", "-f", "pyperf", "-o", "x")
     assert said == "--side has to say which one a file of pyperf holds: baseline or candidate"
     assert not (weighed.folder / "x").exists()
-    weighed.script = lambda _, __: measured(12, exit_code=1)
-    weighed.refuses("run", "./old", "-o", "failed.json", status=3)
-    said = weighed.refuses("export", "failed.json", "-f", "pyperf")
-    assert said == "nothing was timed, so pyperf has nothing to hold: steelyard show says what was in the way"
     assert "there is no folder" in weighed.refuses("export", "w.json", "-f", "csv", "-o", "no/where.csv")
+
+
+@pytest.mark.parametrize("good", [0, 1])  # the baseline's warm-up alone, which is not judged
+def test_what_failed_before_anything_was_timed_says_where_to_look(scripted: ScriptedWorld, good: int) -> None:
+    scripted.script = lambda _, number: measured(12, exit_code=int(number >= good))
+    scripted.refuses("compare", "./old", "./new", "-o", "failed.json", status=3)
+    said = scripted.refuses("export", "failed.json", "-f", "hyperfine")
+    assert said == (
+        "nothing was timed to its end, so hyperfine has nothing to hold: steelyard show says what was in the way"
+    )
 
 
 def test_no_file_is_called_as_another_format(weighed: ScriptedWorld) -> None:

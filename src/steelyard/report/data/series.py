@@ -61,11 +61,12 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
     timed_metrics = timed(record.settings.metrics if wanted is None else [wanted])
     if wanted is not None and not timed_metrics:
         raise UsageError(f"{format_} holds times, and {wanted} is counted: csv, json-lines and parquet hold it")
-    if timed_metrics and not len(record.launches) and not record.counting and not record.heap:
+    used = record.launches.in_role(USED)
+    if timed_metrics and not used.any() and not record.counting and not record.heap:
         raise UsageError(
-            f"nothing was timed, so {format_} has nothing to hold: steelyard show says what was in the way"
+            f"nothing was timed to its end, so {format_} has nothing to hold: steelyard show says what was in the way"
         )
-    if not timed_metrics or not len(record.launches):
+    if not timed_metrics or not used.any():
         how_measured = "watched" if record.heap and not record.counting else "counted"
         raise UsageError(
             f"{format_} holds what was timed, and this was {how_measured}: csv, json-lines and parquet hold every "
@@ -75,11 +76,7 @@ def metric_of(record: Weighing | Run, wanted: str | None, format_: str) -> str:
         timed_metrics[0],
         *(_INSTEAD_OF_ACTIVE if wanted is None and timed_metrics[0] == "active" else ()),
     ]
-    values = {name: record.launches.metric(name)[record.launches.in_role(USED)] for name in candidates}
-    shares = {
-        name: float(np.isfinite(values_of_one).mean()) if len(values_of_one) else 0.0
-        for name, values_of_one in values.items()
-    }
+    shares = {name: float(np.isfinite(record.launches.metric(name)[used]).mean()) for name in candidates}
     if any(shares.values()):
         return max(candidates, key=lambda name: shares[name])  # the first in a tie
     raise UsageError(
