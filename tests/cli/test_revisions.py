@@ -161,6 +161,16 @@ def test_one_tree_is_not_measured(scripted: ScriptedWorld) -> None:
     assert scripted("compare", "--resume", scripted.kept()[-1]).status == 2
 
 
+@pytest.mark.usefixtures("repo")
+def test_parts_of_what_had_not_to_be_measured_merge(scripted: ScriptedWorld) -> None:
+    words = ("compare", "--base", "main", "--candidate", "HEAD", *BUILT, "./program", "--harness", "auto")
+    for number in (1, 2):
+        said = scripted(*words, "--shard", f"{number}/2", "-o", f"../{number}.json").text
+    done = scripted("merge", "../1.json", "../2.json", "-o", "../record.json")
+    assert (done.status, done.text) == (0, said)
+    assert (record_of()["verdict"], scripted.launched) == ("same", [])
+
+
 def test_who_changed_nothing_is_told_of_the_last_commit(scripted: ScriptedWorld, repo: Repo) -> None:
     hint = "to weigh what the last commit changed: --base HEAD~1"
     repo.git("checkout", "--quiet", "--", ".")

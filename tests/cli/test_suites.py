@@ -13,6 +13,7 @@ import pytest
 from steelyard.cli import outcome
 from steelyard.model.files import load, save
 from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
 from steelyard.model.measured import Measured
 from steelyard.model.records import Weighing
 from steelyard.model.subject import RevisionFacts
@@ -291,6 +292,9 @@ def test_what_does_not_merge(scripted: ScriptedWorld) -> None:
         "their suites differ in 'n=4'": with_settings(second, shard=other_suite),
         "both have 'n=1'": overlapping,
         "was interrupted": changed(second, stop=["interrupted"] * len(second.stop)),
+        "other.json failed before its benchmarks were known": changed(
+            with_settings(second, shard=None), benchmarks=[], stop=[], launches=Launches()
+        ),
     }
     for why, record in others.items():
         save(record, Path("other.json"))

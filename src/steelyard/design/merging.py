@@ -31,12 +31,16 @@ def merge_parts(records: Sequence[tuple[Path, Weighing | Run]]) -> Weighing:
     """Return one weighing of all parts of a suite, its benchmarks in the order of the suite, then the controls.
 
     Raises UsageError for what is no part of one, for parts that are missing or given twice, and for those that differ
-    in their programs or in how they were measured.
+    in their programs or in how they were measured. Where nothing was measured, as both sides are equal or the baseline
+    has no benchmark, no part knows of the others, and any of them is the whole.
     """
     parts = [(path, _check_part(path, record)) for path, record in records]
     if not parts:
         raise UsageError("there is nothing to merge: name the record of each part")
     _check_alike(parts)
+    first = parts[0][1]
+    if first.settings.shard is None:  # nothing was measured, so each part says the same of the whole suite
+        return first
     _check_complete(parts)
     return _join(sorted((record for _, record in parts), key=lambda record: _shard(record).number))
 
@@ -46,7 +50,12 @@ def _check_part(path: Path, record: Weighing | Run) -> Weighing:
         raise UsageError(f"{path} is a run of one subject: merge joins weighings that were measured with --shard")
     if record.parts:
         raise UsageError(f"{path} is merged already: give the records that it was made of, or leave it out")
-    if record.settings.shard is None:
+    is_unmeasured = record.identical is not None or record.new_suite is not None
+    if not record.benchmarks and not is_unmeasured:
+        raise UsageError(
+            f"{path} failed before its benchmarks were known: steelyard show {typed(path)} says why; weigh it again"
+        )
+    if record.settings.shard is None and not is_unmeasured:
         raise UsageError(f"{path} is no part of a suite: merge joins what was measured with --shard 1/4, 2/4, ...")
     if "interrupted" in record.stop:
         raise UsageError(f"{path} was interrupted: carry it on first, by steelyard compare --resume {typed(path)}")
@@ -76,7 +85,7 @@ def _difference(one: Weighing, other: Weighing) -> str | None:
     for name, value in before.items():
         if value != after[name]:
             return f"{name} is {value} in one and {after[name]} in the other"
-    if (suites := _suite_difference(_shard(one), _shard(other))) is not None:
+    if (suites := _suite_difference(one.settings.shard, other.settings.shard)) is not None:
         return suites
     if _counting_tool(one) != _counting_tool(other):
         return "they were counted by different tools or libraries, whose counts are not comparable"
@@ -108,7 +117,9 @@ def _tree_difference(one: Subject, other: Subject) -> tuple[str, str] | None:
     return None if trees[0] == trees[1] else (trees[0] or "of no revision", trees[1] or "of no revision")
 
 
-def _suite_difference(one: Shard, other: Shard) -> str | None:
+def _suite_difference(one: Shard | None, other: Shard | None) -> str | None:
+    if one is None or other is None:
+        return None if one == other else "in one of them alone nothing had to be measured"
     if one.of != other.of:
         return f"one is of {one.of} parts, the other of {other.of}"
     if one.suite != other.suite:
