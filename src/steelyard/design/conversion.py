@@ -137,7 +137,9 @@ def _left_out_findings(failed: dict[str, str]) -> list[Finding]:
 
 
 def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
-    same_messages = grouped((one for file in files for one in file.contents.findings), lambda one: one.message)
+    of_chosen = [one.findings for file in files for name in chosen for one in file.named.get(name, ())]
+    of_all = chain.from_iterable([*(file.contents.findings for file in files), *of_chosen])
+    same_messages = grouped(of_all, lambda one: one.message)
     yield from (found[0] for found in same_messages.values())
     incomplete = [name for name in chosen if any(name not in file.named for file in files)]
     if incomplete:

@@ -156,6 +156,15 @@ def test_failures_are_never_numbers() -> None:
     assert "3 launches" in ignored.findings[0].message
 
 
+def test_what_is_said_of_a_benchmark_is_left_out_with_it(tmp_path: Path) -> None:
+    failed = {"command": "bad", "times": [0.1], "exit_codes": [1]}
+    good = {"command": "good", "times": [0.2], "exit_codes": [0]}
+    path = tmp_path / "hyperfine.json"
+    path.write_text(json.dumps({"results": [failed, good]}))
+    assert [finding.code for finding in convert_files([path], created=CREATED).findings] == ["failed"]
+    assert convert_files([path], patterns=["good"], created=CREATED).findings == []
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [

@@ -52,6 +52,7 @@ class FoundBenchmark:
     error: str = ""
     processed: dict[str, float] = field(default_factory=dict)
     """How much an iteration processes, by unit, as far as the file tells."""
+    findings: list[Finding] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ def _read(opened: Opened) -> Contents:
     results = entries(opened, "results")
     if not results or any("command" not in result for result in results):
         raise LaunchError('wrote JSON that is no export of hyperfine: it has no list of "results" with commands')
-    benchmarks = [_benchmark(result) for result in results]
-    return Contents(benchmarks, findings=[finding for result in results for finding in _failures(result)])
+    return Contents([_benchmark(result) for result in results])
 
 
 def _benchmark(result: dict[str, Any]) -> FoundBenchmark:
@@ -32,7 +31,13 @@ def _benchmark(result: dict[str, Any]) -> FoundBenchmark:
         raise LaunchError(f"wrote of {shown(command)} a mean, and not the times of its launches")
     error = "a launch was ended by a signal" if None in (result.get("exit_codes") or ()) else ""
     return FoundBenchmark(
-        _name(command, params), "s", [[time] for time in times], params=params, seconds=_sum(times), error=error
+        _name(command, params),
+        "s",
+        [[time] for time in times],
+        params=params,
+        seconds=_sum(times),
+        error=error,
+        findings=list(_failures(result)),
     )
 
 
