@@ -69,6 +69,17 @@ def test_it_follows_one_of_several_targets_as_it_was_judged(scripted: ScriptedWo
     assert (found.status, f"slower     {history.names[3]}\n" in found.text) == (1, True), found
 
 
+@pytest.mark.parametrize("timeout", ["", 'timeout = "30s"'], ids=["one weighing", "two weighings"])
+def test_of_targets_with_one_command_it_follows_the_slower_one(
+    scripted: ScriptedWorld, history: History, timeout: str
+) -> None:
+    other = f'[[target]]\nname = "other"\ncommand = "./prog"\nmargin = "50%"\n{timeout}\n'
+    scripted.folder.joinpath("steelyard.toml").write_text(FILE.replace("[[target]]", f"{other}\n[[target]]"))
+    words = search_after(scripted("compare", "--base", "c0", "--candidate", "c4"))
+    assert words[-2:] == ["--target", "a program"]
+    assert f"slower     {history.names[3]}\n" in scripted(*words[1:]).text
+
+
 def test_it_is_told_for_a_command_with_its_build(scripted: ScriptedWorld, history: History) -> None:
     asked = ("--build", BUILD, "--margin", "2%", "./prog all 'of it'")
     done = scripted("compare", "--base", "c0", "--candidate", "c5", "--pairs", "40", *asked)

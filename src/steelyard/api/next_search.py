@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.targets import names_with, values_of
 from steelyard.model.derived import deciding_of
 from steelyard.model.errors import SteelyardError
 from steelyard.model.project_file import is_own_alone
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from steelyard.api.options import Options
     from steelyard.model.bisection import Commit
     from steelyard.model.derived import Verdict
+    from steelyard.model.project import Target
     from steelyard.model.project_file import Project
     from steelyard.model.records import Run
     from steelyard.model.subject import RevisionFacts
@@ -27,16 +29,20 @@ _OF_COMMAND = (*_OF_TARGET, "build", "harness")
 
 
 def next_search_of_project(
-    project: Project, records: Sequence[Weighing | Run], options: Options, environment: Mapping[str, str]
+    project: Project,
+    weighings: Sequence[tuple[Collection[str], Weighing | Run]],
+    options: Options,
+    environment: Mapping[str, str],
 ) -> str | None:
     """Return the command that finds the commit by which a target became slower, of the one that did so the most.
 
-    None if there is nothing to find, if a search would weigh something else than these records did, and if only one
-    commit lies between the two sides.
+    Each of the `weighings` has the names of its targets. None if there is nothing to find, if a search would weigh
+    something else than these did, and if only one commit lies between the two sides.
     """
+    records = [record for _, record in weighings]
     for record, verdict in _slower(records, options, _OF_TARGET):
-        command = record.subjects[record.benchmarks[verdict.index].candidate].command
-        target = next((one for one in project.targets if one.command == command), None)
+        names = next(names for names, one in weighings if one is record)
+        target = next((one for one in project.targets if one.name in names and _has(one, verdict.benchmark)), None)
         if target is not None:  # all have the same two revisions, so that git is asked of the first
             chosen = ["--target", target.name] if len(project.targets) > 1 else []
             benchmark = ["-b", verdict.benchmark] if target.harness or target.parameters else []
@@ -45,6 +51,11 @@ def next_search_of_project(
                 command_line(["steelyard", "bisect", *ends, *chosen, *benchmark, *_judged(options)]) if ends else None
             )
     return None
+
+
+def _has(target: Target, benchmark: str) -> bool:
+    """Return whether a target has a benchmark, as far as its own file tells."""
+    return target.harness is not None or any(names_with(target, one)[-1] == benchmark for one in values_of(target))
 
 
 def next_search_of_command(

@@ -80,7 +80,8 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
     _say_unused(project, [outcome], options)
     status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
     if status != INTERRUPTED:
-        _show_search(project, [outcome], options, world, beside_data=is_printed(*options.files.paths()))
+        weighed, beside_data = [(plan.parts[0], outcome)], is_printed(*options.files.paths())
+        _show_search(project, weighed, options, world, beside_data=beside_data)
     return status
 
 
@@ -95,7 +96,7 @@ class _ProjectWeighing:
     """The files as named on the command line."""
     watch: LiveLine
     world: World
-    outcomes: list[Outcome] = field(default_factory=list)
+    weighed: list[tuple[Part, Outcome]] = field(default_factory=list)
     results: list[several.Result] = field(default_factory=list)
     errors: list[SteelyardError] = field(default_factory=list)
     unchosen: list[Part] = field(default_factory=list)
@@ -132,16 +133,17 @@ class _ProjectWeighing:
         several.summary(
             console, self.results, alpha, settings.family, len(parts) - len(self.results) - len(self.unchosen)
         )
+        outcomes = [outcome for _, outcome in self.weighed]
         with writing_files(
             self.world,
             (self.options.files.markdown, lambda: "\n".join(self.pages)),
-            (self.options.files.html if self.outcomes else None, lambda: page_of(self.world, *self.outcomes)),
+            (self.options.files.html if outcomes else None, lambda: page_of(self.world, *outcomes)),
         ):
             if self.written:
                 say(f"written: {', '.join(map(str, self.written))}")
-            _say_unused(self.project, self.outcomes, self.options)
+            _say_unused(self.project, outcomes, self.options)
         if not interrupted:
-            _show_search(self.project, self.outcomes, self.options, self.world, beside_data=self._beside_data)
+            _show_search(self.project, self.weighed, self.options, self.world, beside_data=self._beside_data)
         return INTERRUPTED if interrupted else self._status()
 
     def _show(self, part: Part, outcome: Outcome | SteelyardError, files: FileOptions) -> bool:
@@ -164,7 +166,7 @@ class _ProjectWeighing:
             except SteelyardError as failure:
                 error = failure
             show_how_to_continue(outcome, files, self.world, beside_data=self._beside_data)
-            self.outcomes.append(outcome)
+            self.weighed.append((part, outcome))
             if error is outcome.error:  # otherwise the files could not be written
                 self._note_files(part, outcome)
         if error is not None:
@@ -256,12 +258,17 @@ def _say_unused(project: Project, outcomes: Sequence[Outcome], options: CompareO
 
 
 def _show_search(
-    project: Project, outcomes: Sequence[Outcome], options: CompareOptions, world: World, *, beside_data: bool
+    project: Project,
+    weighed: Sequence[tuple[Part, Outcome]],
+    options: CompareOptions,
+    world: World,
+    *,
+    beside_data: bool,
 ) -> None:
     from steelyard.api.next_search import next_search_of_project
 
-    records = [outcome.record for outcome in outcomes]
-    search = next_search_of_project(project, records, options, world.environment)
+    weighings = [(part.names, outcome.record) for part, outcome in weighed]
+    search = next_search_of_project(project, weighings, options, world.environment)
     show_search(search, world, beside_data=beside_data)
 
 
