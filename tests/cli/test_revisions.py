@@ -171,6 +171,16 @@ def test_parts_of_what_had_not_to_be_measured_merge(scripted: ScriptedWorld) -> 
     assert (record_of()["verdict"], scripted.launched) == ("same", [])
 
 
+@pytest.mark.usefixtures("repo")
+def test_one_tree_that_is_prepared_otherwise_on_one_side_is_measured(scripted: ScriptedWorld) -> None:
+    words = ("compare", "--base", "main", "--candidate", "HEAD", *BUILT, "./program", "--pairs", "12")
+    assert "identical" in scripted(*words, "--prepare", "true", "--prepare", "true").text
+    done = scripted(*words, "--prepare", "true", "--prepare", "true 2")
+    assert len(scripted.launched) > 2 * 12
+    assert "identical" not in done.text
+    assert "this is a control" not in done.text
+
+
 def test_who_changed_nothing_is_told_of_the_last_commit(scripted: ScriptedWorld, repo: Repo) -> None:
     hint = "to weigh what the last commit changed: --base HEAD~1"
     repo.git("checkout", "--quiet", "--", ".")

@@ -32,10 +32,9 @@ def is_unmeasured(request: Request) -> bool:
 
 def known_findings(request: Request, subjects: Sequence[Subject]) -> list[Finding]:
     """Return what is known of the subjects before anything is measured."""
-    return [
-        *request.findings,
-        *([] if is_identical(request) else _same_command_findings(subjects, request.benchmarks)),
-    ]
+    if is_identical(request) or request.settings.has_unlike_hooks:
+        return [*request.findings]
+    return [*request.findings, *_same_command_findings(subjects, request.benchmarks)]
 
 
 def _same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Benchmark]) -> list[Finding]:

@@ -183,6 +183,11 @@ class Settings(Record):
         return {"setup": self.setup, "prepare": self.prepare, "conclude": self.conclude, "cleanup": self.cleanup}
 
     @property
+    def has_unlike_hooks(self) -> bool:
+        """Whether a hook runs another command for one side than for the other."""
+        return any(len({*commands}) > 1 for commands in self.hooks().values())
+
+    @property
     def has_hooks_around(self) -> bool:
         """Whether a hook runs before or after each launch."""
         return bool(self.prepare or self.conclude)

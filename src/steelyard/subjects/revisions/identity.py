@@ -52,6 +52,8 @@ def are_identical(sides: Sequence[Sequence[Built]], subjects: Sequence[Subject],
 
 def is_identical(sides: Sequence[Built], subjects: Sequence[Subject], settings: Settings) -> bool:
     """Return whether all sides have the same files, or programs that differ only in the paths they were built at."""
+    if settings.has_unlike_hooks:
+        return False  # one program may do different work then
     if _is_one_build(sides):
         return True
     programs = [_program_digest(side, subject) for side, subject in zip(sides, subjects, strict=True)]
