@@ -454,6 +454,12 @@ def test_a_submodule_that_is_not_here_is_said(build: Builder, tmp_path: Path) ->
     assert str(failed).endswith(f"; {NOT_HERE.format('sub')}"), "which is why"
 
 
+def test_a_repository_within_that_is_no_submodule_is_said(build: Builder) -> None:
+    Repo.made(build.repo.folder / "within", data="1")
+    failed = build.refusal(base="HEAD", recipes=[Recipe("test ! -e within || cat within/data")])
+    assert "git keeps none of the files of within, a repository within this one that is no submodule" in str(failed)
+
+
 def test_a_shallow_submodule_without_the_commit_is_fetched_whole(build: Builder, tmp_path: Path) -> None:
     inner = Repo.made(tmp_path / "inner", data="1")
     older = inner.git("rev-parse", "HEAD")

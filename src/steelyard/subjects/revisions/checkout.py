@@ -53,8 +53,9 @@ def check_out(repository: Repository, revision: Revision, places: Places) -> lis
     git = revision.git or repository.git  # the objects of uncommitted changes are only there
     _link(places, repository.common, commit)
     _fill(git.within(places.files, {"GIT_INDEX_FILE": str(places.git / "index")}), revision.tree, revision.label)
-    notes = _lfs_pointer_notes(repository.git.within(places.files))
-    for module in submodules_of(repository, revision):
+    checkout, modules = repository.git.within(places.files), submodules_of(repository, revision)
+    notes = [*_lfs_pointer_notes(checkout), *_embedded_repository_notes(checkout, modules)]
+    for module in modules:
         notes += _check_out_submodule(repository.git, repository.root, repository.common, module, places, revision)
     return notes
 
@@ -97,8 +98,9 @@ def _check_out_submodule(
     inner = Places(places.files / module.path, places.git / "modules" / module.name)
     _link(inner, submodule_git.folder, module.commit)
     _fill(git.within(inner.files), module.commit, f"the submodule {module.path}")
-    notes = _lfs_pointer_notes(git.within(inner.files))
-    for inner_module in submodules(submodule_git, module.commit):
+    checkout, inner_modules = git.within(inner.files), submodules(submodule_git, module.commit)
+    notes = [*_lfs_pointer_notes(checkout), *_embedded_repository_notes(checkout, inner_modules)]
+    for inner_module in inner_modules:
         notes += _check_out_submodule(git, root / module.path, submodule_git.folder, inner_module, inner, revision)
     return notes
 
@@ -154,10 +156,27 @@ def _lfs_pointer_notes(git: Git) -> list[str]:
     pointers = [path for path in paths if _is_pointer(git.folder / path)]
     if not pointers:
         return []
-    shown = pointers[0] if len(pointers) == 1 else f"{pointers[0]} and {len(pointers) - 1} more"
     return [
-        f"Git LFS has not brought {shown}, which are mere pointers in what is weighed: git lfs install && git lfs pull"
+        f"Git LFS has not brought {_first_of(pointers)}, which are mere pointers in what is weighed: "
+        "git lfs install && git lfs pull"
     ]
+
+
+def _embedded_repository_notes(git: Git, modules: Sequence[Submodule]) -> list[str]:
+    """Return a note if there are repositories within this one of which git keeps the commit alone."""
+    entries = git.entries("ls-files", "--stage", "-z") or ()
+    commits = [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+    embedded = [path for path in commits if path not in {module.path for module in modules}]
+    if not embedded:
+        return []
+    return [
+        f"git keeps none of the files of {_first_of(embedded)}, a repository within this one that is no submodule, so "
+        "they were left out: git submodule add, if they are needed"
+    ]
+
+
+def _first_of(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _is_pointer(path: Path) -> bool:
