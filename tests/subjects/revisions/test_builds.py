@@ -454,6 +454,16 @@ def test_a_submodule_that_is_not_here_is_said(build: Builder, tmp_path: Path) ->
     assert str(failed).endswith(f"; {NOT_HERE.format('sub')}"), "which is why"
 
 
+@pytest.mark.parametrize("path", ["sub/", "./sub"])
+def test_the_path_of_a_submodule_may_be_written_by_hand(build: Builder, tmp_path: Path, path: str) -> None:
+    inner = Repo.made(tmp_path / "inner", data="1")
+    build.repo.git("submodule", "--quiet", "add", inner.folder, "sub")
+    build.repo.git("config", "--file", ".gitmodules", "submodule.sub.path", path)
+    build.repo.commit("sub")
+    with build("HEAD", recipes=[Recipe()]) as sides:
+        assert (sides[0].folder / "sub/data").read_text() == "1"
+
+
 def test_a_repository_within_that_is_no_submodule_is_said(build: Builder) -> None:
     Repo.made(build.repo.folder / "within", data="1")
     failed = build.refusal(base="HEAD", recipes=[Recipe("test ! -e within || cat within/data")])

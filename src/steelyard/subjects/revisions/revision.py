@@ -142,7 +142,7 @@ def submodules(git: Git, tree: str) -> list[Submodule]:
     paths: dict[str, str] = {}
     for entry in config or ():
         key, _, path = entry.partition("\n")
-        paths[path] = key.removeprefix("submodule.").removesuffix(".path")
+        paths[str(PurePath(path))] = key.removeprefix("submodule.").removesuffix(".path")
     found = []
     for entry in (git.entries("ls-tree", "-z", "--full-tree", tree, "--", *paths) if paths else None) or ():
         facts, _, path = entry.partition("\t")
