@@ -212,6 +212,15 @@ def test_what_a_build_finds(build: Builder) -> None:
         assert sides[0].facts().layout == 7
 
 
+def test_a_build_fetches_packages_from_where_the_user_does(build: Builder) -> None:
+    sources = {"GOPRIVATE": "a.com/*", "PIP_INDEX_URL": "https://a.com/simple", "REQUESTS_CA_BUNDLE": "/a.pem"}
+    build.environment |= {**sources, "PIP_EXTRA_INDEX_URL": "https://me:secret@a.com/simple"}
+    with build(recipes=[Recipe("env")]) as sides:
+        said = sides[0].log.read_text()
+        assert {f"{name}={value}" for name, value in sources.items()} <= set(said.split("\n"))
+        assert "secret" not in said
+
+
 def test_builds_share_no_folder_that_they_write_to(build: Builder) -> None:
     names = ("CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR")
     build.environment |= dict.fromkeys(names, "/anywhere")
