@@ -122,6 +122,7 @@ def test_what_the_base_s_own_file_has_is_known(repo: Repo) -> None:
 
     in_table = TWO.replace("[[target]]", "[[tool.steelyard.target]]")
     assert known(**{"steelyard.toml": TWO}) == known(**{"pyproject.toml": in_table}) == {"sort", "parse"}
+    assert known(**{"steelyard.toml": f"\ufeff{TWO}"}) == {"sort", "parse"}, "as some editors write it"
     assert known() == set()
     assert known(**{"steelyard.toml": "target = 3"}) == set()
     assert known(**{"steelyard.toml": "target ="}) is None

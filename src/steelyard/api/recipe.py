@@ -58,7 +58,7 @@ def known_targets(repository: Repository, revision: Revision) -> Collection[str]
         for name in (OWN, SHARED)
     ]
     try:
-        own, shared = (tomllib.loads(text or "") for text in texts)
+        own, shared = (tomllib.loads((text or "").removeprefix("\ufeff")) for text in texts)
     except (ValueError, RecursionError):
         return None
     return {name for table in (own, _table_at(shared, "tool", "steelyard")) for name in _target_names(table)}
