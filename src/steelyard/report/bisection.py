@@ -13,7 +13,7 @@ from steelyard.report import figures, notes
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
 
-_HASH_LENGTH = 10
+_HASH_LENGTH, _FEWEST_DIGITS = 10, 7
 _MOST_SUSPECTS_LISTED = 12
 
 
@@ -35,7 +35,9 @@ def decision_sentence(step: Step, number: int, total_steps: int, sought: Sought)
         case "last":
             return f"its parent: {commit} against {step.low[:_HASH_LENGTH]}: {_evidence(step.compared[0])}"
         case "skip":
-            return f"skipped: {step.why}"
+            # Most reasons name the commit, by as many digits as git shows.
+            named = "" if step.commit[:_FEWEST_DIGITS] in step.why else f" {commit}"
+            return f"skipped{named}: {step.why}"
         case "equal":
             return f"{commit} {step.why or f'holds the same files as the {side_word} end'}: {commits_left} left"
         case _:

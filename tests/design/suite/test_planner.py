@@ -395,6 +395,9 @@ class TestTheChoice:
             plan(suites, header(), Selection(only=["n*"], of_several=True))
         with pytest.raises(UsageError, match="'misspelt' fits none of the baseline's benchmarks: a"):
             plan(suites, header(), Selection(only=["new", "misspelt"]))
+        suites = machine(baseline=named("a"), one=named("a", "new"), other=named("a", "new"))
+        with pytest.raises(UsageError, match="the baseline lacks what is asked for, new: there is nothing to weigh"):
+            plan(suites, header("one", "other"), Selection(only=["n*"]))
 
     def test_one_that_the_candidate_lacks(self) -> None:
         suites = machine(baseline=named("a", "b"), candidate=named("b"))

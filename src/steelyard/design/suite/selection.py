@@ -53,7 +53,8 @@ class Selection:
         if not self.of_several:
             self._check_patterns(listed, whose, new)
         if listed and not chosen:
-            raise self._none_chosen_error(listed, whose, [one.name for one in self.matching(new)])
+            only_new = [*dict.fromkeys(one.name for one in self.matching(new))]
+            raise self._none_chosen_error(listed, whose, only_new)
         return chosen
 
     def matching(self, listed: Sequence[Listed]) -> list[Listed]:
