@@ -454,7 +454,7 @@ def test_a_root_that_is_a_library_has_the_whole_workspace_built(here_without_pyt
     }
     put(here_without_python.folder, files)
     assert "Cargo (app)" in here_without_python("init").err.decode()
-    assert written(here_without_python.folder).build.command == "cargo build --release --workspace"
+    assert str(written(here_without_python.folder).build.command).endswith(" --workspace")
 
 
 def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InProcess) -> None:
@@ -615,6 +615,21 @@ def test_a_bench_that_requires_a_feature_is_built_with_it_and_the_others_without
     subprocess.run(["/bin/sh", "-c", project.build.command], cwd=here.folder, env=environment, check=True)
     told = [subprocess.check_output([target.command], cwd=here.folder) for target in project.targets]
     assert told == [b"false", b"true"]
+
+
+@pytest.mark.real
+def test_a_program_of_a_workspace_s_member_is_built_where_the_target_expects_it(
+    here: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment, member = environment_of_cargo(), here.folder / "in"
+    put(here.folder, {"Cargo.toml": '[workspace]\nresolver = "2"\nmembers = ["in"]\n'})
+    put(member, {"Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\n', "src/main.rs": "fn main() {}\n"})
+    monkeypatch.chdir(member)
+    assert here("init").status == 0
+    project = written(member)
+    assert project.build.command is not None
+    subprocess.run(["/bin/sh", "-c", project.build.command], cwd=member, env=environment, check=True)
+    subprocess.run([project.targets[0].command], cwd=member, check=True)
 
 
 @pytest.mark.real

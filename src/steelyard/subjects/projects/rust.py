@@ -15,6 +15,7 @@ from steelyard.subjects.projects.discovery import FoundProject, FoundTarget, fil
 
 # A crate of benchmarks, as a source that uses it names it, and the harness that drives it.
 _HARNESSES = {"steelyard_bench": "protocol", "criterion": "criterion", "divan": "divan"}
+_BUILD_PROGRAMS = "cargo build --release"
 # Cargo appends a hash to the name of each executable; its messages tell the name of the one that it built.
 _BUILD = r"""mkdir -p target/steelyard
 built=target/steelyard/built.json
@@ -90,7 +91,8 @@ def cargo(folder: Path) -> FoundProject | None:
             _build(benches),
             [one.target(benches) for one in benches],
         )
-    programs, build = _programs(folder, manifest), "cargo build --release"
+    # Else it builds a member of a workspace into a folder above, and all into what its own settings say.
+    programs, build = _programs(folder, manifest), f"{_BUILD_PROGRAMS} --target-dir target"
     if not programs:
         # In a root with a package of its own, cargo builds only that one.
         is_whole = _package(manifest) is None or bool(_of_workspace(manifest, "default-members"))
@@ -99,7 +101,7 @@ def cargo(folder: Path) -> FoundProject | None:
         programs = [*dict.fromkeys(chain.from_iterable(of_each))]
     return FoundProject(
         "Cargo",
-        build if programs else "cargo build --release",
+        build if programs else _BUILD_PROGRAMS,
         [FoundTarget(name, f"./target/release/{shlex.quote(name)}") for name in programs],
         not_driven=_built_elsewhere(folder, members) or _not_driven(folder, members),
     )
