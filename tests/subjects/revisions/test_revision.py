@@ -242,6 +242,19 @@ def test_a_submodule_with_changes_of_its_own(repo: Repo, tmp_path: Path) -> None
     assert "the submodule sub has changes that are not committed" in refusal(repo)
 
 
+def test_a_submodule_with_new_files_of_its_own(repo: Repo, tmp_path: Path) -> None:
+    inner = Repo.made(tmp_path / "inner", data="1")
+    repo.git("submodule", "--quiet", "add", inner.folder, "sub")
+    repo.commit("with a submodule")
+    repo.write("sub/built", "by make")
+    assert "the submodule sub has new files that are not committed" in refusal(repo)
+    repo.git("config", "--file", ".gitmodules", "submodule.sub.ignore", "untracked")
+    repo.commit("which are to be ignored")
+    assert both(repo)[1].commit is not None
+    repo.write("sub/data", "2")
+    assert "the submodule sub has changes that are not committed" in refusal(repo)
+
+
 def test_what_git_cannot_take_is_named(repo: Repo) -> None:
     (repo.folder / "sub").mkdir()
     repo.git("-C", "sub", "init", "--quiet")

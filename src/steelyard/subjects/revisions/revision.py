@@ -170,11 +170,22 @@ def submodules_of(repository: Repository, revision: Revision) -> Sequence[Submod
 def _refuse_dirty(repository: Repository, modules: Sequence[Submodule]) -> None:
     for module in modules:
         folder = repository.root / module.path
-        if (folder / ".git").exists() and repository.git.within(folder).answer("status", "--porcelain"):
+        if not (folder / ".git").exists():
+            continue
+        cannot_hold = "that are not committed, which the tree around it cannot hold: commit them there,"
+        if repository.git.within(folder).answer("status", "--porcelain", "--untracked-files=no"):
+            raise UsageError(f"the submodule {module.path} has changes {cannot_hold} or name a --candidate")
+        if _has_new_files(repository.git, module):
             raise UsageError(
-                f"the submodule {module.path} has changes that are not committed, which the tree around it cannot "
-                "hold: commit them there, or name a --candidate"
+                f"the submodule {module.path} has new files {cannot_hold} have git ignore them (ignore = untracked in "
+                ".gitmodules), or name a --candidate"
             )
+
+
+def _has_new_files(git: Git, module: Submodule) -> bool:
+    """Return whether a submodule has files that git neither tracks nor is told to ignore, here or there."""
+    states = git.entries("status", "--porcelain=v2", "-z", "--", f":(top,literal){module.path}") or ()
+    return any(state.split(" ")[2].endswith("U") for state in states if state.startswith("1 "))
 
 
 def resolve_name(repository: Repository, option: str, name: str) -> Revision:
