@@ -120,6 +120,16 @@ def test_a_program_may_open_a_file_that_no_word_names(judged: Callable[..., bool
         assert judged(elf(), elf(), tracked=(frozenset([same, line(path)]), theirs)) is is_one
 
 
+@pytest.mark.parametrize("word", ["in.md", "--in=in.md", "in="])
+def test_a_program_reads_a_file_that_a_word_names(judged: Callable[..., bool], tmp_path: Path, word: str) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "in.md").write_text("same")
+    assert judged(elf(), elf(), words=(word,))
+    (tmp_path / "b/in.md").write_text("changed")
+    assert judged(elf(), elf(), words=(word,)) is ("md" not in word)
+
+
 @pytest.mark.parametrize(
     ("others", "words", "is_one"),
     [

@@ -123,7 +123,7 @@ def digest_but_for_paths(program: Path, folder: str) -> str | None:
 def _have_same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) -> bool:
     """Return whether the files that the command's words name are the same on both sides."""
     (mine, my_subject), (theirs, their_subject) = one, other
-    for word, their_word in zip(my_subject.argv[1:], their_subject.argv[1:], strict=True):
+    for word, their_word in zip(_possible_files(my_subject), _possible_files(their_subject), strict=True):
         paths = mine.folder / word, theirs.folder / their_word
         if not any(map(os.path.exists, paths)):  # Path.exists() raises where a word is too long for a name
             continue
@@ -133,6 +133,12 @@ def _have_same_inputs(one: tuple[Built, Subject], other: tuple[Built, Subject]) 
         except OSError:
             return False
     return True
+
+
+def _possible_files(subject: Subject) -> list[str]:
+    """Return what in a command may be the name of a file: its words, and the values of options such as `--in=data`."""
+    words = subject.argv[1:]
+    return [*words, *(word.partition("=")[2] or word for word in words)]
 
 
 def _differ_only_in(one: Built, other: Built, may_differ: Callable[[Collection[str]], bool]) -> bool:
