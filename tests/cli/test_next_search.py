@@ -80,6 +80,14 @@ def test_of_targets_with_one_command_it_follows_the_slower_one(
     assert f"slower     {history.names[3]}\n" in scripted(*words[1:]).text
 
 
+@pytest.mark.usefixtures("history")
+def test_a_search_that_would_be_refused_is_not_told(scripted: ScriptedWorld) -> None:
+    for commands, is_told in (('["true"]', True), ('["true", "true 2"]', False)):
+        scripted.folder.joinpath("steelyard.toml").write_text(f"{FILE}prepare = {commands}\n")
+        done = scripted("compare", "--base", "c0", "--candidate", "c4")
+        assert (done.status, bool(search_after(done))) == (1, is_told)
+
+
 def test_it_is_told_for_a_command_with_its_build(scripted: ScriptedWorld, history: History) -> None:
     asked = ("--build", BUILD, "--margin", "2%", "./prog all 'of it'")
     done = scripted("compare", "--base", "c0", "--candidate", "c5", "--pairs", "40", *asked)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api.options import HOOKS
 from steelyard.api.targets import names_with, values_of
 from steelyard.model.derived import deciding_of
 from steelyard.model.errors import SteelyardError
@@ -42,7 +43,8 @@ def next_search_of_project(
     records = [record for _, record in weighings]
     for record, verdict in _slower(records, options, _OF_TARGET):
         names = next(names for names, one in weighings if one is record)
-        target = next((one for one in project.targets if one.name in names and _has(one, verdict.benchmark)), None)
+        known = [one for one in project.targets if one.name in names and _has(one, verdict.benchmark)]
+        target = next((one for one in known if not _has_unlike_sides(project, one)), None)
         if target is not None:  # all have the same two revisions, so that git is asked of the first
             chosen = ["--target", target.name] if len(project.targets) > 1 else []
             benchmark = ["-b", verdict.benchmark] if target.harness or target.parameters else []
@@ -56,6 +58,11 @@ def next_search_of_project(
 def _has(target: Target, benchmark: str) -> bool:
     """Return whether a target has a benchmark, as far as its own file tells."""
     return target.harness is not None or any(names_with(target, one)[-1] == benchmark for one in values_of(target))
+
+
+def _has_unlike_sides(project: Project, target: Target) -> bool:
+    """Return whether each side has commands of its own around launches, which the commits of a search cannot have."""
+    return any(len(getattr(target, hook) or getattr(project.compare, hook) or ()) > 1 for hook in HOOKS)
 
 
 def next_search_of_command(
