@@ -425,6 +425,14 @@ def test_two_gates_use_one_build_at_once(build: Builder) -> None:
         assert [side.folder for side in one] == [side.folder for side in other]
 
 
+def test_a_cache_in_the_work_tree_is_no_part_of_it(build: Builder) -> None:
+    build.cache = Cache(build.repo.folder / "cache")
+    with build() as one, build() as other:
+        assert [side.folder for side in one] == [side.folder for side in other]
+        assert one[1].folder.is_relative_to(build.cache.folder)
+        assert not (one[1].folder / "cache").exists()
+
+
 # --- submodules and large files
 
 

@@ -55,7 +55,7 @@ def test_the_least_recently_used_go_first(cache: Cache) -> None:
     assert [one.key for one in cache.bound(2 * SIZE)] == ["b"]
     assert [one.key for one in cache.bound(2 * SIZE - 1)] == ["c"]
     assert cache.bound(SIZE) == []
-    assert sorted(path.name for path in cache.folder.iterdir()) == ["CACHEDIR.TAG", "a"]
+    assert sorted(path.name for path in cache.folder.iterdir()) == [".gitignore", "CACHEDIR.TAG", "a"]
 
 
 def test_what_is_in_use_stays_and_the_next_goes_for_it(cache: Cache) -> None:
@@ -92,7 +92,7 @@ def test_a_folder_that_may_not_be_written_to_goes_too(cache: Cache) -> None:
     (inner / "file").touch()
     inner.chmod(0o500)
     assert len(cache.clear()) == 1
-    assert [path.name for path in cache.folder.iterdir()] == ["CACHEDIR.TAG"]
+    assert sorted(path.name for path in cache.folder.iterdir()) == [".gitignore", "CACHEDIR.TAG"]
 
 
 def test_what_a_killed_process_was_removing_is_removed(cache: Cache) -> None:

@@ -32,7 +32,12 @@ USUAL_BYTES = 10 << 30
 _REMOVED_PREFIX = ".gone-"
 _LIMIT = "max-size"
 _FILES, _FACTS = "tree", "facts.json"
-_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of steelyard: https://bford.info/cachedir/\n"
+# Who makes backups passes over it, and so does git where it is in a repository, as CI may have it.
+_MARKS = {
+    "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# A cache of steelyard: https://bford.info/cachedir/\n",
+    ".gitignore": "*\n",
+}
 _BLOCK_BYTES = 512  # what st_blocks counts, whatever the disk's blocks are
 
 
@@ -162,9 +167,9 @@ class Cache:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.folder.stat().st_uid not in self._owners:
                 raise OSError(errno.EPERM, "it is another user's, whose programs would run as yours")
-            tag = self.folder / "CACHEDIR.TAG"
-            if not tag.exists():
-                tag.write_text(_TAG)
+            for name, text in _MARKS.items():
+                if not (self.folder / name).exists():
+                    (self.folder / name).write_text(text)
             for leftover in self.folder.glob(f"{_REMOVED_PREFIX}*"):
                 remove(leftover)
         except OSError as error:
