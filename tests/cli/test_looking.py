@@ -53,6 +53,13 @@ def test_piped_output_is_as_wide_as_columns_says_and_plain(asked: InProcess, vie
     assert max(widths) > int(columns) // 2
 
 
+def test_where_columns_says_that_nobody_knows_the_width_80_are_taken(asked: InProcess) -> None:
+    del asked.environment["COLUMNS"]
+    usual = asked("show", WEIGHING).text
+    asked.environment["COLUMNS"] = "0"
+    assert asked("show", WEIGHING).text == usual
+
+
 @pytest.mark.parametrize(("by", "order"), [("name", ["n=1", "n=2", "control"]), ("change", ["n=2", "n=1", "control"])])
 def test_a_suite_is_sorted(asked: InProcess, by: str, order: list[str]) -> None:
     text = asked("show", WEIGHING, "--sort", by).text
@@ -115,9 +122,11 @@ def test_a_unit_of_nothing_that_is_shown_is_told(asked: InProcess, units: str, u
 
 
 @contextmanager
-def on_a_terminal(tool: Tool, *words: str, columns: int = 80, rows: int = 24) -> Iterator[tuple[int, int]]:
+def on_a_terminal(
+    tool: Tool, *words: str, columns: int = 80, rows: int = 24, term: str = "xterm"
+) -> Iterator[tuple[int, int]]:
     """Run the installed command on a terminal of its own; yield its pid and the other end of the terminal."""
-    environment = {name: value for name, value in tool.environment.items() if name != "COLUMNS"} | {"TERM": "xterm"}
+    environment = {name: value for name, value in tool.environment.items() if name != "COLUMNS"} | {"TERM": term}
     main, its_own = pty.openpty()
     fcntl.ioctl(its_own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     process = subprocess.Popen(
@@ -149,6 +158,13 @@ def read_until(main: int, text: bytes | None) -> bytes:
                 break
     assert text is None or text in found, found
     return found
+
+
+def test_a_dumb_terminal_is_as_wide_as_any_other_and_has_no_colours(tool: Tool) -> None:
+    with on_a_terminal(tool, "show", str(WEIGHING), "--hist", columns=120, term="dumb") as (_, main):
+        shown = read_until(main, None).decode()
+    assert "\x1b" not in shown
+    assert 100 < max(map(len, shown.splitlines())) <= 120
 
 
 def test_a_suite_is_seen_on_a_terminal_and_ctrl_c_leaves_the_report_alone(tool: Tool) -> None:

@@ -13,8 +13,15 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.report.live import LiveLine
 
+_DUMB_TERMINALS = ("dumb", "unknown")
+
 
 class _Output(Console):
+    @property
+    def is_dumb_terminal(self) -> bool:
+        # For rich a dumb terminal has 80 columns, whatever it and COLUMNS say. Its colours are left out by `output`.
+        return False
+
     def on_broken_pipe(self) -> None:
         # Rich itself would exit with status 1, which would say `slower`.
         raise BrokenPipeError
@@ -25,7 +32,10 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
 
     Names and numbers are shown unchanged: no markup, no emoji, no highlighting.
     """
-    colours: Literal["auto"] | None = None if environment.get("NO_COLOR") else "auto"
+    is_plain = environment.get("NO_COLOR") or environment.get("TERM", "").lower() in _DUMB_TERMINALS
+    colours: Literal["auto"] | None = None if is_plain else "auto"
+    # Where nobody knows the width, some containers and CI systems set it to 0, which rich would take for a width.
+    stated = {name: value for name, value in environment.items() if name != "COLUMNS" or value.strip("0")}
     return _Output(
         stderr=beside_data,
         markup=False,
@@ -33,7 +43,7 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
         highlight=False,
         soft_wrap=False,
         color_system=colours,
-        _environ=environment,
+        _environ=stated,
     )
 
 
