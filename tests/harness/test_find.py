@@ -88,6 +88,13 @@ def test_a_bench_file_may_import_another(write: Write, tmp_path: Path) -> None:
     assert names(tmp_path) == ["bench_a.py::again", "bench_b.py::work"]
 
 
+def test_a_bench_file_may_import_another_from_a_package(write: Write, tmp_path: Path) -> None:
+    write("@bench\ndef work(): ...", "speed_of_all/bench_b.py")
+    write("from speed_of_all import bench_b\nbench(name='again')(bench_b.work)", "speed_of_all/bench_a.py")
+    sys.path.insert(0, str(tmp_path))
+    assert names(tmp_path / "speed_of_all") == ["bench_a.py::again", "bench_b.py::work"]
+
+
 def test_each_bench_file_finds_its_own_neighbours(write: Write, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

@@ -111,11 +111,11 @@ def _load(label: str, file: str) -> None:
     from importlib.machinery import SourceFileLoader
     from importlib.util import module_from_spec, spec_from_file_location
 
+    if any(getattr(module, "__file__", None) == file for module in list(sys.modules.values())):
+        return  # another bench file imported it, perhaps from a package
     name = os.path.basename(file).removesuffix(".py")
-    if name in sys.modules and getattr(sys.modules[name], "__file__", None) != file:
-        name = label  # the short name is taken by a file of another folder, or by a module of Python's
     if name in sys.modules:
-        return  # another bench file imported it
+        name = label  # the short name is taken by a file of another folder, or by a module of Python's
     folder = os.path.dirname(file)
     _forget_shadowed_modules(folder)
     if folder in sys.path:
