@@ -115,6 +115,16 @@ def test_one_name_loads_its_file_only(write: Write, tmp_path: Path) -> None:
     assert find_entry("bench_a.py::len", files_of([str(tmp_path)])).name == "bench_a.py::len"
 
 
+def test_what_a_file_declares_is_found_once(write: Write, tmp_path: Path) -> None:
+    write("@bench(n=[1, 2])\ndef work(n): ...", "speed_of_each/bench_b.py")
+    write("from speed_of_each.bench_b import work\nbench(len)", "speed_of_each/bench_a.py")
+    sys.path.insert(0, str(tmp_path))
+    files = files_of([str(tmp_path / "speed_of_each")])
+    entry = find_entry("bench_b.py::work[n=1]", files)
+    find_entry("bench_a.py::len", files)  # loads the other file again, by the name that it has in the package
+    assert find_entry("bench_b.py::work[n=1]", files) is entry
+
+
 @pytest.mark.parametrize("name", ["bench_a.py::lens", "bench_a.py::len ", "bench_a.py", "len", "", "bench_c.py::len"])
 def test_no_such_name(write: Write, name: str) -> None:
     files = files_of([str(write("bench(len)", "bench_a.py"))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 from steelyard.harness.declare import bench_files, declarations
 from steelyard.harness.entry import Entry
@@ -79,19 +80,22 @@ def find_entry(name: str, files: dict[str, str]) -> Entry:
     raise FindError(f"no benchmark is called {name!r}")
 
 
-def _entries(label: str, file: str) -> Iterator[Entry]:
+@cache  # as each of several that run in one start is looked for by its name
+def _entries(label: str, file: str) -> tuple[Entry, ...]:
     _load(label, file)
-    for declaration in declarations:
-        if declaration.file == file:
-            for values, texts in combinations(declaration.params):
-                yield Entry(
-                    f"{label}::{declaration.name}{bracketed(texts)}",
-                    f"{label}:{declaration.line}",
-                    texts,
-                    declaration.tags,
-                    declaration=declaration,
-                    values=values,
-                )
+    return tuple(
+        Entry(
+            f"{label}::{declaration.name}{bracketed(texts)}",
+            f"{label}:{declaration.line}",
+            texts,
+            declaration.tags,
+            declaration=declaration,
+            values=values,
+        )
+        for declaration in declarations
+        if declaration.file == file
+        for values, texts in combinations(declaration.params)
+    )
 
 
 def _forget_shadowed_modules(folder: str) -> None:
