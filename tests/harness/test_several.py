@@ -43,6 +43,26 @@ def test_each_has_a_process_of_its_own_and_the_file_is_loaded_once(
     assert [[line["loops"] for line in part.body] for part in parts_of(called)] == [[3, 3], [3, 3]]
 
 
+def test_each_runs_the_exit_handlers_that_it_set_and_leaves_the_others_to_the_start(write: Write) -> None:
+    """pytest sets one where a test asks for `tmp_path`, without which the folder of every launch would stay."""
+    path = write(
+        """
+        import atexit
+        atexit.register(print, "start")
+        @bench
+        def sets():
+            atexit.register(print, "own")
+            yield lambda: None
+        @bench
+        def fails():
+            atexit.register(print, "own of fails")
+            1 / 0
+        """
+    )
+    called = call([*HARNESS, path], each_arguments("bench_x.py::sets", "bench_x.py::fails"))
+    assert called.stdout.splitlines() == ["own", "own of fails", "start"]
+
+
 def test_what_is_told_of_a_process(write: Write) -> None:
     (part,) = call([*HARNESS, write(SUITE)], each_arguments(NAMES[0])).body
     numbers = part["numbers"]

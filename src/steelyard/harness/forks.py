@@ -5,6 +5,7 @@ The plugin for pytest-benchmark loads this too, in a Python that may be 3.9, so 
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import time
@@ -172,11 +173,17 @@ def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage
 
 
 def _end_with(run: Callable[[], bool]) -> NoReturn:
-    """Run something and end this process, without running the exit handlers of the process it was forked from."""
+    """Run something and end this process, with the exit handlers that it has set itself.
+
+    Those of the process that it was forked from are left to that one.
+    """
+    atexit._clear()
     status = 1
     try:
         status = 0 if run() else 1
     finally:
+        with suppress(BaseException):  # as those that remove the folders of pytest's `tmp_path`
+            atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):  # else what the benchmark printed would be lost with the process
             with suppress(Exception):
                 stream.flush()
