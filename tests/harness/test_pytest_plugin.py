@@ -98,6 +98,10 @@ TROUBLE = """
 
     def test_idle(weigh): ...
 
+    def test_raises_as_expected(weigh):
+        with pytest.raises(ValueError):
+            weigh(int, "x")
+
     def test_returns_a_coroutine(weigh):
         async def body(): ...
         weigh(lambda: body())
@@ -264,6 +268,7 @@ def test_what_is_wrong_with_one_of_several_is_told_of_it(folder: Path) -> None:
         "test_expected": "the test fails, as it was expected to",
         "test_unexpected": "the test failed: see what pytest printed",
         "test_idle": "the test never called weigh()",
+        "test_raises_as_expected": "what weigh() calls raises ValueError: invalid literal for int() with base 10: 'x'",
         "test_returns_a_coroutine": "TypeError: what weigh() calls returns a coroutine",
         "test_twice": "RuntimeError: weigh() is called twice",
         "test_teardown": "OSError: no",

@@ -60,6 +60,7 @@ class Run(Choosing):
         self._response = response
         self._request: Request | None = None
         self._done = self._is_forked = False
+        self._missing = f"the test never called {FIXTURE}(), so there is nothing to measure"
 
     @property
     def seed(self) -> int:
@@ -77,8 +78,12 @@ class Run(Choosing):
         """Take the samples."""
         if self._request is None:
             return
-        with prepared_call(function, args, kwargs) as work:
-            samples = samples_of(work, self._request.loops, self._request.samples, self._request.partner)
+        try:
+            with prepared_call(function, args, kwargs) as work:
+                samples = samples_of(work, self._request.loops, self._request.samples, self._request.partner)
+        except Exception as error:  # which the test may expect, as by pytest.raises()
+            self._missing = f"what {FIXTURE}() calls raises {describe_error(error, {})}: catch that within the function"
+            raise
         if self._is_forked:
             try:
                 check_alone(samples)
@@ -187,7 +192,7 @@ class Run(Choosing):
         if has_failed:
             self._response.error("the test failed: see what pytest printed")
         elif self._names and not self._done:
-            self._response.error(f"the test never called {FIXTURE}(), so there is nothing to measure")
+            self._response.error(self._missing)
 
     @property
     def _names(self) -> list[str]:
