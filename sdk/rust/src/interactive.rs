@@ -9,12 +9,24 @@ use std::io::{self, Write};
 const HINT: &str = "weigh with: steelyard compare --harness protocol OLD NEW";
 const SEED: u64 = 0;
 
+/// Options of Rust's own harness whose value is the next argument.
+const WITH_VALUE: [&str; 7] = [
+    "--skip",
+    "--test-threads",
+    "--color",
+    "--format",
+    "--logfile",
+    "--shuffle-seed",
+    "-Z",
+];
+
 /// Runs all benchmarks, or those with one of the arguments in their name; returns the status to exit with.
 pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     if let Err(message) = check_names(&entries) {
         return complain(WRONG_USE, &message);
     }
-    entries.retain(|entry| is_chosen(&entry.name, arguments));
+    let choice = Choice::of(arguments);
+    entries.retain(|entry| choice.has(&entry.name));
     let shown = if is_test(arguments, env::var_os("CARGO").is_some()) {
         test(entries, &mut io::stdout())
     } else {
@@ -28,13 +40,36 @@ pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     }
 }
 
-/// Arguments with a dash are for other harnesses, such as cargo's `--bench` and `--nocapture`.
-fn is_chosen(name: &str, arguments: &[String]) -> bool {
-    let mut parts = arguments
-        .iter()
-        .filter(|argument| !argument.starts_with('-'))
-        .peekable();
-    parts.peek().is_none() || parts.any(|part| name.contains(part.as_str()))
+/// Which benchmarks are run, by parts of their names.
+struct Choice<'a> {
+    /// None of these means all.
+    parts: Vec<&'a str>,
+    skipped: Vec<&'a str>,
+}
+
+impl<'a> Choice<'a> {
+    /// Other arguments with a dash are for other harnesses, such as cargo's `--bench` and `--nocapture`:
+    /// `cargo test --all-targets` passes the same to all.
+    fn of(arguments: &'a [String]) -> Self {
+        let (mut parts, mut skipped) = (Vec::new(), Vec::new());
+        let mut remaining = arguments.iter().map(String::as_str);
+        while let Some(argument) = remaining.next() {
+            if WITH_VALUE.contains(&argument) {
+                let value = remaining.next();
+                skipped.extend(value.filter(|_| argument == "--skip"));
+            } else if let Some(part) = argument.strip_prefix("--skip=") {
+                skipped.push(part);
+            } else if !argument.starts_with('-') {
+                parts.push(argument);
+            }
+        }
+        Self { parts, skipped }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let is_among = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        !is_among(&self.skipped) && (self.parts.is_empty() || is_among(&self.parts))
+    }
 }
 
 /// `cargo bench` passes `--bench`. `cargo test` passes nothing, like a user who starts the program
@@ -117,9 +152,20 @@ mod tests {
 
     #[test]
     fn arguments_choose_by_a_part_of_the_name() {
-        assert!(is_chosen("sort/std", &split("--bench")));
-        assert!(is_chosen("sort/std", &split("parse std --bench")));
-        assert!(!is_chosen("sort/std", &split("parse")));
+        let chosen = |line: &str| Choice::of(&split(line)).has("sort/std");
+        assert!(chosen("--bench"));
+        assert!(chosen("parse std --bench"));
+        assert!(!chosen("parse"));
+    }
+
+    #[test]
+    fn options_of_rust_s_own_harness_are_no_parts_of_names() {
+        let chosen = |line: &str| Choice::of(&split(line)).has("sort/std");
+        assert!(chosen("--test-threads 1 --color never --nocapture"));
+        assert!(chosen("--skip parse"));
+        assert!(!chosen("--skip std sort"));
+        assert!(!chosen("--skip=std"));
+        assert!(chosen("--skip"));
     }
 
     #[test]
