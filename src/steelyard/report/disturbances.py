@@ -58,7 +58,8 @@ def noise(verdict: Verdict | Summary) -> str:
     elif not verdict.disturbed:
         text = "quiet, no launch waited long for a processor"
     else:
-        text = _waiting_sentence(_waiting_launches(verdict), verdict.worst_delay)
+        launches_text = figures.count(number_of_launches(verdict), "launch")
+        text = _waiting_sentence(f"{verdict.disturbed:,} of {launches_text}", verdict.worst_delay)
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
     launches, has_waited = number_of_launches(verdict), verdict.disturbed > 0
@@ -87,13 +88,6 @@ def _waiting_sentence(launches: str, worst_delay: float | None) -> str:
     """Say that these launches waited for a processor, and for which share of its time the worst one did."""
     text = f"{launches} waited for a processor"
     return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
-
-
-def _waiting_launches(verdict: Verdict | Summary) -> str:
-    launches = number_of_launches(verdict)
-    if launches < verdict.disturbed:
-        return figures.count(verdict.disturbed, "launch")
-    return f"{verdict.disturbed:,} of {figures.count(launches, 'launch')}"
 
 
 def number_of_launches(verdict: Verdict | Summary) -> int:

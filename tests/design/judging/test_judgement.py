@@ -47,6 +47,20 @@ def test_active_is_what_is_left_of_wall_without_the_waiting() -> None:
     assert verdict.disturbed > 0
 
 
+def test_waits_behind_the_last_look_are_in_no_verdict() -> None:
+    """As behind a verdict that another metric went on from, or behind the last look of a second budget."""
+    plain = noisy(0.005, 0.02)
+
+    def script(number: int, spec: LaunchSpec) -> Measured:
+        measured, wait = plain(number, spec), 10**6 if number > 40 else 0
+        return replace(measured, wall_ns=measured.wall_ns + wait, delay_ns=wait, involuntary_switches=wait)
+
+    active, memory = verdicts(weigh(script, metrics=["active", "max_rss"], pairs=45, max_time_s=None)[0])
+    assert active.pairs > memory.pairs == 12
+    assert active.disturbed > 0
+    assert (memory.disturbed, memory.worst_delay, memory.switches_per_s) == (0, 0.0, 0.0)
+
+
 def test_threads_or_children_make_it_fall_back_to_wall_and_say_so() -> None:
     verdict = verdicts(weigh(scripted(others_ns=5_000_000))[0])[0]
     assert (verdict.metric, verdict.verdict) == ("wall", "slower")

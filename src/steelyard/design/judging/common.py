@@ -13,7 +13,7 @@ from steelyard.design.judging.disturbers import disturbers
 from steelyard.model.derived import Side
 from steelyard.model.launches import DISTURBED_FROM, FloatArray, Launches
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import DISTURBED, USED
+from steelyard.model.rows import DISTURBED
 from steelyard.model.sides import SIDES
 from steelyard.report.figures import whole_percent
 from steelyard.stats.summary import centre
@@ -40,10 +40,9 @@ def least_share(shares: Collection[float]) -> str:
     return least if least == most else f"{least} or more"
 
 
-def common_fields(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
-    """Return what verdicts say of a benchmark whatever the metric."""
+def common_fields(record: Weighing | Run, benchmark: int, judged: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Return what verdicts say of a benchmark, whose judged launches are at the positions `judged`."""
     launches = record.launches
-    judged = launches.of(benchmark, USED)
     share = launches.waiting_share()[judged]
     known = share[~np.isnan(share)]
     fields: dict[str, Any] = {
@@ -54,7 +53,7 @@ def common_fields(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
         "disturbed": int((known > DISTURBED_FROM).sum()),
         "worst_delay": float(known.max()) if len(known) else None,
         "disturbers": disturbers(launches, benchmark, record.watch_of(benchmark)),
-        "switches_per_s": _switches_per_s(launches, judged & ~launches.in_tandem()),
+        "switches_per_s": _switches_per_s(launches, judged[~launches.in_tandem()[judged]]),
     }
     if isinstance(record, Weighing):
         fields["margin"] = record.settings.margin
@@ -63,7 +62,7 @@ def common_fields(record: Weighing | Run, benchmark: int) -> dict[str, Any]:
     return fields
 
 
-def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.bool_]) -> float | None:
+def _switches_per_s(launches: Launches, chosen: npt.NDArray[np.intp]) -> float | None:
     """Return how often in a second another task was given the processor of these launches; None without any."""
     seconds = float(launches.column("wall_ns")[chosen].sum()) / 1e9
     switches = float(launches.column("involuntary_switches")[chosen].sum())

@@ -211,7 +211,7 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
             *equal_programs_finding(record, pairs.benchmark, metric, judgement.verdict),
         ],
         layouts=layouts,
-        **common_fields(record, pairs.benchmark),
+        **common_fields(record, pairs.benchmark, pairs.positions(pairs_shown)),
     )
 
 
@@ -264,7 +264,7 @@ def _undecided_verdict(record: Weighing, pairs: MetricPairs, findings: list[Find
         looks=0,
         resolution=None,
         findings=findings,
-        **common_fields(record, pairs.benchmark),
+        **common_fields(record, pairs.benchmark, pairs.positions(pairs.count())),
     )
 
 

@@ -107,6 +107,10 @@ class MetricPairs:
         """Return how many complete pairs there are."""
         return len(self._positions)
 
+    def positions(self, pairs: int) -> npt.NDArray[np.intp]:
+        """Return the positions of the launches of the first `pairs` pairs, shape (2 * pairs,)."""
+        return self._positions[:pairs].reshape(-1)
+
     def alike(self, pairs: int) -> int | None:
         """Return how many of the first `pairs` pairs ran as the newest one did, in tandem or not; None if all did."""
         tandem = self.launches.in_tandem()[self._positions[:pairs, 0]]

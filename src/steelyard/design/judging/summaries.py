@@ -80,7 +80,7 @@ def _timed_summary(record: Run, benchmark: int, metric: str) -> Summary:
     if np.isnan(values).any():
         raise MeasurementError(why_unknown(record.launches, metric))
     values = of_one_process(values, used_metric, record.settings.repeat)
-    described, common = centre(values), common_fields(record, benchmark)
+    described, common = centre(values), common_fields(record, benchmark, used)
     return Summary(
         metric=used_metric,
         median=described.median,
