@@ -36,7 +36,7 @@ def test_an_interval_that_rests_on_a_guess_claims_no_confidence() -> None:
     candidate = foreign_results({"sort": processes(12, 1.2, seed=5)}, name="new.json")
     text = diff_markdown(compare_foreign(baseline, candidate, margin=0.005, alpha=0.01))
     assert "A <code>old.json</code>, B <code>new.json</code>" in text
-    assert "%] if drift was no more than told below |" in text
+    assert "%] if drift was no more than told |" in text
     assert "- <code>sort</code>: drift cannot be seen in so few or such short processes; 2 % is assumed" in text
 
 
@@ -52,4 +52,6 @@ def test_what_is_said_of_several_benchmarks_is_said_once() -> None:
     for text in (on_terminal, diff_markdown(report)):
         assert text.count("cannot be seen in so few or such short processes") == 1
     assert on_terminal.count("steelyard compare decides it") == 1
+    assert on_terminal.count("if drift was no more than told, 12 and 12 processes") == 5, "also where that stands above"
+    assert on_terminal.count("if drift was no more than told") == 6, "as for the mean, which is below all of it"
     assert "- <code>bench0</code>, <code>bench1</code>, <code>bench2</code> and 2 more: drift" in diff_markdown(report)

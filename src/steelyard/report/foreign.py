@@ -25,7 +25,7 @@ WARNING = "imported, not measured by Steelyard"
 UNPAIRED_WARNING = f"{WARNING}, and {APART}"
 _MOST_FILES = 3
 _MOST_NAMED = 3
-_IF_DRIFT_SMALL = "if drift was no more than told below"
+_IF_DRIFT_SMALL = "if drift was no more than told"
 
 
 def value_text(amount: float, unit: str) -> str:
