@@ -41,6 +41,17 @@ int main(void) {
 }
 """
 
+# One block of 1 MiB, as a program has that works on an array.
+LARGE = r"""
+#include <stdlib.h>
+static void *volatile kept;
+int main(void) {
+    kept = malloc(1 << 20);
+    free(kept);
+    return 0;
+}
+"""
+
 EVERY_NEW = r"""
 #include <map>
 #include <memory>

@@ -102,6 +102,13 @@ def test_a_program_that_allocates_nothing_has_zeros(watch: Watch, tmp_path: Path
     assert (use.peak_bytes, use.allocator_ns) == (0, 0)
 
 
+def test_of_large_blocks_alone_the_time_is_known_as_well(watch: Watch, tmp_path: Path) -> None:
+    use = watch(compiled(tmp_path, "large", heap_programs.LARGE, PLAIN_MALLOC))
+    assert totals(use) == (1, 1, 1 << 20)
+    assert use.allocator_ns is not None
+    assert use.allocator_ns > 0
+
+
 # --- exact, by construction
 
 

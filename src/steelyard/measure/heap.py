@@ -114,7 +114,8 @@ def read_use(folder: Path) -> HeapUse | None:
     if not processes:
         return None
     allocated, freed, moved = (sum(counts) for counts in zip(*(process.calls for process in processes), strict=True))
-    timed = any(process.samples for process in processes) or not allocated
+    # Large blocks are no samples, as all of them are timed.
+    timed = any(process.samples or process.ns for process in processes) or not allocated
     return HeapUse(
         allocations=allocated + moved,
         frees=freed + moved,
