@@ -274,6 +274,15 @@ def test_google_benchmark_has_a_repetition_a_sample() -> None:
     }
 
 
+def test_google_benchmark_names_the_program_of_the_side_that_it_holds() -> None:
+    record = weighing(pairs=2)
+    subjects = [one.model_copy(update={"program": f"./{place}"}) for place, one in enumerate(record.subjects)]
+    control = Benchmark(name="control", candidate=0, control=True)
+    record = record.model_copy(update={"subjects": subjects, "benchmarks": [*record.benchmarks, control]})
+    found = [json.loads(written(record, "google-benchmark", side=side)) for side in ("baseline", "candidate")]
+    assert [one["context"]["executable"] for one in found] == ["./0", "./1"]
+
+
 @pytest.mark.parametrize("format_", sorted(TIMED))
 def test_what_is_exported_can_be_imported_again(tmp_path: Any, format_: str) -> None:
     path = tmp_path / "theirs.json"

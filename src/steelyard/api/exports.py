@@ -145,9 +145,12 @@ def _google_benchmark(export: Export) -> Data:
         return google_benchmark.of_series(list(side_series.of_foreign(export.record, "google-benchmark")), context)
     series, metric = _series_of_one_side(export, "google-benchmark")
     record = _measured_record(export)
+    place = int(export.side == "candidate")
+    benchmarks = [one for one in record.benchmarks if not one.control]
+    programs = dict.fromkeys(record.subjects[one.subject_of(place)].program for one in benchmarks)
     context = {
         "date": record.created,
-        "executable": record.subjects[0].program,
+        "executable": ", ".join(programs),
         "num_cpus": record.machine.cores_logical,
         "steelyard_version": record.tool,
         "steelyard_metric": metric,
