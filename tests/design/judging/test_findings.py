@@ -128,6 +128,13 @@ def test_how_often_a_short_command_is_to_be_repeated_counts_how_often_it_is() ->
         assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
 
 
+def test_repeating_a_short_command_makes_its_start_no_smaller_a_part() -> None:
+    message, remedy = said(of({"repeat": 40}, wall_ns=40_000_000, delay_ns=0), "active")["short-launch"]
+    assert message == "one process takes 1.00 ms with its start: too short to time the work inside"
+    assert "--repeat" not in remedy
+    assert "short-launch" not in said(of({"repeat": 4}, wall_ns=40_000_000, delay_ns=0), "active")
+
+
 def test_a_verdict_that_is_withheld_is_no_change() -> None:
     slower, alarm = verdicts(weigh(noisy(0.05))[0])[0], verdicts(weigh(noisy(-0.03))[0])[0]
     found = withhold(slower, alarm, is_copied=False)

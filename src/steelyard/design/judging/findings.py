@@ -21,7 +21,7 @@ from steelyard.model.counters import EVENTS, part
 from steelyard.model.derived import Side
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.launches import FloatArray, Launches
-from steelyard.model.metrics import timed
+from steelyard.model.metrics import of_one_process, timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import TRIED, USED
 from steelyard.model.settings import Settings
@@ -169,28 +169,27 @@ def _short_launch_finding(launches: Launches, benchmark: int, settings: Settings
     if not chosen.any():
         return None
     waited = np.where(launches.knows_waits(), launches.waited_ns(), 0.0)
-    alone = launches.metric("wall") - waited
+    alone = of_one_process(launches.metric("wall") - waited, "wall", settings.repeat)
     sides = np.asarray(launches.side)
     of_each = [float(np.median(alone[chosen & (sides == side)])) for side in np.unique(sides[chosen])]
     # With a shell's start, if there is one.
     level, length = max(of_each), float(np.median((launches.column("wall_ns") - waited)[chosen]))
     if not 0 < level < SHORT_LAUNCH_NS:
         return None
-    takes = f"a launch takes {_launch_length(of_each, float(np.median(alone[chosen])))} with the start of its process"
+    takes = f"takes {_launch_length(of_each, float(np.median(alone[chosen])))} with"
+    takes = f"a launch {takes} the start of its process" if settings.repeat == 1 else f"one process {takes} its start"
     if level >= MOSTLY_START_NS:
         return Finding(
             code="short-launch",
             message=f"{takes}: a change of the work inside is a little larger than the one shown",
             remedy="a larger input, or a loop inside, makes the start matter less",
         )
-    times = _round_to_one_digit(settings.repeat * LONG_LAUNCH_NS / length)
-    return Finding(
-        code="short-launch",
-        message=f"{takes}: too short to time the work inside",
-        remedy="let one launch do more work (a larger input, or a loop inside): the change of the work itself is "
-        f"larger than the one shown; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, "
-        "but repeats the start of the process as well",
-    )
+    way_out = "let one process do more work (a larger input, or a loop inside): the change of the work itself is "
+    way_out += "larger than the one shown"
+    if (times := _round_to_one_digit(settings.repeat * LONG_LAUNCH_NS / length)) > settings.repeat:
+        way_out += f"; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but repeats the "
+        way_out += "start of the process as well"
+    return Finding(code="short-launch", message=f"{takes}: too short to time the work inside", remedy=way_out)
 
 
 def _launch_length(of_each: Sequence[float], of_all: float) -> str:
