@@ -56,7 +56,7 @@ def test_what_is_not_known_is_said() -> None:
 def test_several_benchmarks_are_a_line_each() -> None:
     both = [launch(side, benchmark, allocations=1000 + 10 * side) for benchmark in (0, 1) for side in (0, 1)]
     lines = [line.split() for line in shown(watched(*both, benchmarks=("a", "b")))]
-    assert ["a", "+1.00", "%", "none", "none", "+0.0", "points"] in lines
+    assert ["a", "+1.00", "%", "none", "none", "0.0", "points"] in lines
     assert lines[-2][0] == "b"
 
 
@@ -80,6 +80,6 @@ def test_a_weighing_shows_it_in_the_terminal_and_in_markdown() -> None:
     assert "| <code>sort</code> | allocations | 1,000 | 1,000 | none |" in heap.markdown(record)
 
 
-def test_a_share_that_hardly_changed_has_no_minus() -> None:
+def test_a_share_that_hardly_changed_has_no_sign() -> None:
     lines = [line.split() for line in shown(watched(launch(), launch(1, allocator_ns=1_996_000)))]
-    assert ["time", "in", "it", "20", "%", "20", "%", "+0.0", "points"] in lines
+    assert ["time", "in", "it", "20", "%", "20", "%", "0.0", "points"] in lines

@@ -117,7 +117,8 @@ def _change(values: Sequence[Sequence[float]], column: _Column) -> str:
         return figures.NOT_KNOWN
     before, after = (median(side) for side in values)
     if column.value is HeapLaunch.share:
-        return f"{round(100 * (after - before), 1) + 0.0:+.1f} points"  # avoids -0.0
+        points = round(100 * (after - before), 1)
+        return f"{points:+.1f} points" if points else "0.0 points"
     if before == after:
         return "none"
     return figures.change(after / before - 1) if before else figures.NOT_KNOWN
