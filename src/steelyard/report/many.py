@@ -76,7 +76,8 @@ def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> 
 
     Returns the titles shown. The medians are among them unless, with many rows, they would take two lines.
     """
-    titles = ["verdict", "change", f"interval at {confidence}", "pairs", "baseline", "candidate"]
+    pairs = sentences.title_of_pairs(verdict.metric for verdict in verdicts)
+    titles = ["verdict", "change", f"interval at {confidence}", pairs, "baseline", "candidate"]
     optional = {column_title: column for column_title, column in _optional_columns(verdicts).items() if any(column)}
     titles += optional
     cells = [
@@ -113,9 +114,9 @@ def _print_grid(sheet: Sheet, title_texts: list[str], cells: list[list[Text]], n
 
 def _print_in_list(sheet: Sheet, name: str, verdict: Verdict, cells: Sequence[Text]) -> None:
     """Print one benchmark where there is no room for columns."""
-    _, change, interval, pairs, *medians = (cell.plain for cell in cells)
+    _, change, interval, _, *medians = (cell.plain for cell in cells)
     change_text = " ".join(filter(None, (change, interval)))
-    line = Text.assemble(verdict_text(verdict), f" {change_text}, {pairs} {'pair' if pairs == '1' else 'pairs'}")
+    line = Text.assemble(verdict_text(verdict), f" {change_text}, {sentences.pairs_text(verdict)}")
     sheet.row(name, line, *([" -> ".join(medians[:2])] if all(medians[:2]) else []), style="")
 
 

@@ -50,7 +50,8 @@ def weighing(
     if unmeasured is not None:
         return document([*lines, *_list_lines(notes.markdown(notes_below)), _origin(record)])
     interval = f"interval at {figures.confidence(record.settings.alpha)}"
-    titles = ["benchmark", "metric", "verdict", "change", interval, "pairs", "baseline", "candidate", "resolution"]
+    pairs = sentences.title_of_pairs(record.settings.metrics)
+    titles = ["benchmark", "metric", "verdict", "change", interval, pairs, "baseline", "candidate", "resolution"]
     if verdicts:
         lines += [*table(titles, map(_row, verdicts)), ""]
     deciding = deciding_of(verdicts)

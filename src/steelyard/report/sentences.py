@@ -11,6 +11,8 @@ from steelyard.report import budgets, figures, levels, words
 from steelyard.report.plain import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from steelyard.model.derived import Side, Summary, Verdict
     from steelyard.model.machine import MachineFacts
     from steelyard.model.records import Run, StopReason, Weighing
@@ -133,8 +135,7 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     """Write the change with its evidence: interval, confidence, pairs and seconds."""
     counted, change = is_counted(verdict.metric), figures.change(verdict.change)
     seconds = figures.seconds(verdict.seconds)
-    number = f"{figures.count(verdict.pairs, 'count')} a side" if counted else figures.count(verdict.pairs, "pair")
-    effort = f"{number} in {seconds}"
+    effort = f"{pairs_text(verdict)} in {seconds}"
     if verdict.change is None:
         return f"the change is not known, {effort}"
     if not verdict.pairs and not counted:
@@ -147,6 +148,17 @@ def evidence(verdict: Verdict, settings: Settings) -> str:
     # With enough digits to show whether an end lies just inside the margin.
     bounds = figures.interval(verdict.interval, settings.margin_of(verdict))
     return f"{change} {bounds} {figures.at_confidence(settings.alpha)}, {effort}"
+
+
+def pairs_text(verdict: Verdict) -> str:
+    """Write on how many pairs, or counts a side, a verdict is based."""
+    is_count = is_counted(verdict.metric)
+    return f"{figures.count(verdict.pairs, 'count')} a side" if is_count else figures.count(verdict.pairs, "pair")
+
+
+def title_of_pairs(metrics: Iterable[str]) -> str:
+    """Return the title of a column of such numbers."""
+    return "counts" if all(map(is_counted, metrics)) else "pairs"
 
 
 def side(summary: Side, metric_name: str) -> list[str]:

@@ -128,7 +128,7 @@ def _ranking_tables(record: Weighing, deciding: Sequence[Verdict]) -> list[Marku
 def _columns(record: Weighing, scales: judged.Scales, *, several: bool) -> list[Column]:
     return [
         *judged.columns(scales, several_metrics=several),
-        Column("counts" if all(map(is_counted, record.settings.metrics)) else "pairs"),
+        Column(sentences.title_of_pairs(record.settings.metrics)),
         Column("baseline"),
         Column("candidate"),
     ]
