@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.judging.left_out import left_out_findings
+from steelyard.model.rows import IN_TANDEM
 from tests.model.samples import pairs, run, weighing
 
 MIB = 1 << 20
@@ -16,6 +17,13 @@ def test_memory_that_may_be_the_server_s_is_told(baseline: int, candidate: int, 
     found = left_out_findings(weighing(rows), 0, "max_rss")
     assert [finding.code for finding in found] == ["little-memory"] * is_told
     assert left_out_findings(weighing(rows), 0, "minor_faults") == []
+
+
+def test_no_least_is_claimed_that_two_at_once_are_below() -> None:
+    """A copy of the server starts them, which has less memory."""
+    rows = [row._replace(order=row.order + IN_TANDEM, max_rss_bytes=MIB) for row in pairs(3)]
+    (found,) = left_out_findings(weighing(rows), 0, "max_rss")
+    assert "that of the server that starts the launches, up to 4 MiB" in found.message
 
 
 def test_of_one_measured_alone_as_well() -> None:
