@@ -69,6 +69,21 @@ def test_a_name_is_one_of_the_folder_that_the_command_runs_in(tmp_path: Path) ->
     assert changed(files) == ["in"]
 
 
+def test_behind_env_that_is_the_folder_that_it_changes_to(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    inside, outside = tmp_path / "there/in", tmp_path / "in"
+    for path in (inside, outside):
+        path.write_text("old")
+    record = weighing(1)
+    subject = record.subjects[1].model_copy(update={"argv": ["env", "-C", str(tmp_path / "there"), "./old", "in"]})
+    files = NamedFiles.of(record.model_copy(update={"subjects": [subject, subject]}))
+    files.note_states()
+    outside.write_text("new")
+    assert changed(files) == []
+    inside.write_text("new")
+    assert changed(files) == ["in"]
+
+
 @pytest.mark.parametrize(
     ("at", "words", "codes"),
     [

@@ -12,7 +12,7 @@ from steelyard.design.findings import some_names
 from steelyard.model.findings import CHANGED_FILES, Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Subject
-from steelyard.subjects.programs import digest
+from steelyard.subjects.programs import behind_env, digest
 
 # Of larger files, only the size is compared: reading this much takes 10 to 50 ms.
 _MOST_BYTES_READ = 16 << 20
@@ -86,9 +86,10 @@ class NamedFiles:
 
 def _files_named_in(subject: Subject) -> Iterator[tuple[str, str]]:
     """Yield the files among a command's words, and after the `=` of its options, as (path, name)."""
-    for word in subject.argv[1:]:
+    folder, argv = behind_env(subject.argv)
+    for word in argv[1:]:
         name = word.partition("=")[2] if word.startswith("-") else word
-        path = os.path.join(subject.directory or "", name)  # noqa: PTH118 - of a name with a NUL, too
+        path = os.path.join(subject.directory or "", folder, name)  # noqa: PTH118 - of a name with a NUL, too
         if name and os.path.isfile(path):  # noqa: PTH113 - Path's raises where a word is too long for a name
             yield path, name
 
