@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.world import Killed, ScriptedWorld, at_launch, ctrl_c, kill, measured
+from steelyard.model.files import load
+from tests.world import Killed, ScriptedWorld, at_launch, ctrl_c, kill, measured, steady
 
 
 @pytest.fixture
@@ -99,3 +100,13 @@ def test_an_interrupt_before_its_next_launch_says_that_what_was_measured_is_ther
     said = "interrupted before anything more was measured; begun.json stays as it was"
     assert done.err.decode().endswith(f"\nsteelyard: {said}\n")
     assert scripted("compare", "--resume", "begun.json").status == 0
+
+
+def test_what_each_session_finds_is_in_the_record_once(scripted: ScriptedWorld) -> None:
+    slow = steady({"old": 2500.0, "new": 2500.0})
+    scripted.script = at_launch(15, ctrl_c, slow)
+    scripted("compare", "./old", "./new", "-o", "begun.json")
+    assert [one.code for one in load(Path("begun.json")).findings] == ["longer"]
+    scripted.script = at_launch(scripted.launches + 3, ctrl_c, slow)
+    scripted("compare", "--resume", "begun.json", "-o", "begun.json")
+    assert [one.code for one in load(Path("begun.json")).findings] == ["longer"]

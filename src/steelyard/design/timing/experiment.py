@@ -363,23 +363,24 @@ class Experiment:
         kept_findings = findings_not_repeated(self._header.findings, self._pairing_findings)
         pairing_findings = findings_by_name(self._pairing_findings, self._header.benchmarks)
         waiting_findings = not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
+        found = [  # an earlier session may have found the same
+            *(one for one in kept_findings if one.code not in renewed_codes),
+            *self._findings,
+            *pairing_findings,
+            *self._starts.findings,
+            *waiting_findings,
+            *self._cold_findings(stop),
+            *(longer_budget_finding(self._settings) if self._pace.budget.is_extended else ()),
+            *self._recorder.not_reached_findings(self._header.benchmarks, stop),
+            *said_findings,
+            *self._recorder.files.findings(),
+            *self._recorder.runner.survivor_findings(),
+        ]
         return self._header.model_copy(
             update={
                 "stop": stop,
                 "seconds": self._pace.elapsed_s(),
-                "findings": [
-                    *(one for one in kept_findings if one.code not in renewed_codes),
-                    *self._findings,
-                    *(one for one in pairing_findings if one not in kept_findings),
-                    *(one for one in self._starts.findings if one not in self._header.findings),
-                    *(one for one in waiting_findings if one not in kept_findings),
-                    *self._cold_findings(stop),
-                    *(longer_budget_finding(self._settings) if self._pace.budget.is_extended else ()),
-                    *self._recorder.not_reached_findings(self._header.benchmarks, stop),
-                    *said_findings,
-                    *(one for one in self._recorder.files.findings() if one not in kept_findings),
-                    *self._recorder.runner.survivor_findings(),
-                ],
+                "findings": [*dict.fromkeys(found)],
                 "launches": self._recorder.rows.launches(),
             }
         )
