@@ -34,6 +34,15 @@ def test_no_output_takes_the_place_of_what_is_read(
     assert wanted.read_bytes() == before
 
 
+def test_the_whole_has_a_name_that_is_told_unless_it_is_in_a_file_of_the_user(begun: ScriptedWorld) -> None:
+    done = begun("compare", "--resume", "begun.json")
+    *_, whole = begun.kept()
+    assert done.err.decode().endswith(f"steelyard: kept as {whole.name}; begun.json stays as it was\n")
+    assert begun("show", whole.name).out == done.out
+    assert b"kept as" not in begun("compare", "--resume", "begun.json", "-o", "whole.json").err
+    assert b"kept as" not in begun("compare", "--resume", "begun.json", "-o", "begun.json").err
+
+
 def test_the_whole_may_take_the_place_of_what_is_carried_on(begun: ScriptedWorld) -> None:
     assert begun("compare", "--resume", "begun.json", "-o", "begun.json").status == 0
     assert "it ran to its end" in begun.refuses("compare", "--resume", "begun.json")

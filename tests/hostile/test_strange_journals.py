@@ -263,7 +263,7 @@ def test_what_a_stranger_wrote_is_not_run(scripted: ScriptedWorld, monkeypatch: 
     assert "add --trust-journal" in sentence
     assert scripted.launched == []
     assert path.read_bytes() == before
-    done = scripted("compare", "--resume", path, "--trust-journal")
+    done = scripted("compare", "--resume", path, "--trust-journal", "-o", "whole.json")
     assert done.status == 1
     announced(done.err)
 

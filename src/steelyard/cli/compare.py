@@ -137,7 +137,7 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     if len(outcome.record.launches) == launches_before and "futile" in outcome.record.stop:
         say("nothing more was measured, as no verdict is within reach of so little more")
     status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
-    _say_new_name(path, outcome)
+    _say_new_name(path, outcome, options.files)
     return status
 
 
@@ -183,11 +183,15 @@ def _project(options: CompareOptions) -> Project | None:
     return load_project(Path(current_folder()))
 
 
-def _say_new_name(path: Path, outcome: Outcome) -> None:
-    """Say under which name a record is kept if the one that it continues stays beside it under its own name."""
+def _say_new_name(path: Path, outcome: Outcome, files: FileOptions) -> None:
+    """Say under which name a record is kept if the one that it continues stays under its own name."""
+    from steelyard.model.journal import is_journal
+
     kept = outcome.kept
-    is_beside = kept is not None and kept.parent == path.parent and path.suffix == kept.suffix and path.exists()
-    if kept is not None and is_beside and "interrupted" not in outcome.record.stop:
+    stays = path.is_file() and not is_journal(path)  # of a journal elsewhere, that is said where it is kept
+    if kept is None or not stays or "interrupted" in outcome.record.stop:
+        return
+    if files.json is None or kept.parent == path.parent:  # else the whole is in the user's own file
         say(f"kept as {kept.name}; {path.name} stays as it was")
 
 
