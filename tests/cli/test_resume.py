@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from steelyard.model.errors import MeasurementError
 from steelyard.model.files import load
 from tests.world import Killed, ScriptedWorld, at_launch, ctrl_c, kill, measured, steady
 
@@ -119,3 +122,21 @@ def test_what_each_session_finds_is_in_the_record_once(scripted: ScriptedWorld) 
     scripted.script = at_launch(scripted.launches + 3, ctrl_c, slow)
     scripted("compare", "--resume", "begun.json", "-o", "begun.json")
     assert [one.code for one in load(Path("begun.json")).findings] == ["longer"]
+
+
+@pytest.mark.parametrize(("happens", "way_on"), [(ctrl_c, "to carry on:"), (lambda: None, "go on ")])
+def test_where_the_file_cannot_be_written_what_is_kept_is_carried_on(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None], way_on: str
+) -> None:
+    def fills_the_disk(path: Path, _: object) -> NoReturn:
+        raise MeasurementError(f"cannot write {path}: No space left on device")
+
+    Path("w.json").write_text("what was there before")
+    monkeypatch.setattr("steelyard.model.writing.write_atomically", fills_the_disk)  # not where the store's is made
+    scripted.script = at_launch(11, happens, lambda _, number: measured(12 + (number * 7 % 11)))
+    done = scripted("compare", "./old", "./new", "--pairs", "12", "-o", "w.json")
+    assert done.status == 3
+    assert "cannot write w.json" in done.err.decode()
+    (kept,) = scripted.kept()
+    told = " ".join((done.text + done.err.decode()).split())
+    assert re.search(rf"{way_on} *steelyard compare --resume (\S*/)?{kept.name}", told)

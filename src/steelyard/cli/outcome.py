@@ -18,7 +18,7 @@ from steelyard.cli.status import INTERRUPTED, announced_status
 from steelyard.design.outcome import Outcome
 from steelyard.design.world import World
 from steelyard.model.derived import deciding_of
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import MeasurementError, SteelyardError
 from steelyard.model.files import record_bytes
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
@@ -44,9 +44,11 @@ def report_outcome(
     beside_data = beside_data or is_printed(*files.paths())
     try:
         show_outcome(outcome, files, world, functions=functions, beside_data=beside_data)
-    except MeasurementError:
-        # One benchmark failed, and the others may be undecided.
-        show_how_to_continue(outcome, files, world, beside_data=beside_data)
+    except MeasurementError as error:
+        # One benchmark failed, and the others may be undecided; or a file could not be written, and the store has all.
+        show_how_to_continue(outcome, written(files, outcome, error), world, beside_data=beside_data)
+        if error is not outcome.error:
+            was_interrupted(outcome, FileOptions())
         raise
     if was_interrupted(outcome, files):
         return INTERRUPTED
@@ -56,6 +58,11 @@ def report_outcome(
     only_by = deciding[0].metric if is_slower else None
     deciding_verdicts = {verdict.verdict for verdict in deciding}
     return announced_status(deciding_verdicts, world, strict=strict, beside_data=beside_data, only_by=only_by)
+
+
+def written(files: FileOptions, outcome: Outcome, error: SteelyardError | None) -> FileOptions:
+    """Return the requested files once the outcome was shown; none if that ended in an `error` of writing them."""
+    return files if error is outcome.error else FileOptions()
 
 
 def was_interrupted(outcome: Outcome, files: FileOptions) -> bool:

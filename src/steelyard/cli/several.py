@@ -21,6 +21,7 @@ from steelyard.cli.outcome import (
     show_outcome,
     show_search,
     was_interrupted,
+    written,
 )
 from steelyard.cli.outputs import (
     absolute,
@@ -165,6 +166,7 @@ class _ProjectWeighing:
                 )
             except SteelyardError as failure:
                 error = failure
+            files = written(files, outcome, error)
             show_how_to_continue(outcome, files, self.world, beside_data=self._beside_data)
             self.weighed.append((part, outcome))
             if error is outcome.error:  # otherwise the files could not be written
