@@ -140,3 +140,18 @@ def test_where_the_file_cannot_be_written_what_is_kept_is_carried_on(
     (kept,) = scripted.kept()
     told = " ".join((done.text + done.err.decode()).split())
     assert re.search(rf"{way_on} *steelyard compare --resume (\S*/)?{kept.name}", told)
+
+
+def test_variables_that_are_no_longer_set_are_named(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = scripted.environment
+    monkeypatch.setattr(ScriptedWorld, "environment", {**before, "OMP_NUM_THREADS": "1"})
+    scripted.script = at_launch(11, ctrl_c)
+    scripted("compare", "./old", "./new", "--env", "OMP_NUM_THREADS", "--pairs", "12", "-o", "begun.json")
+    said = "as some of it was set when the weighing began and not when it was carried on: OMP_NUM_THREADS"
+    done = scripted("compare", "--resume", "begun.json", "-o", "whole.json")
+    assert said not in done.err.decode()
+    assert "lacking-variables" not in [one.code for one in load(Path("whole.json")).findings]
+    monkeypatch.setattr(ScriptedWorld, "environment", before)
+    done = scripted("compare", "--resume", "begun.json", "-o", "whole.json")
+    assert said in done.err.decode()
+    assert said in " ".join(done.text.split())

@@ -106,6 +106,7 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design import session
+    from steelyard.design.resumption import lacking_variables_finding
     from steelyard.report.resumption import lines
 
     if str(file).startswith("--"):  # the next option was taken for its value
@@ -125,6 +126,8 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
         launches_before = len(record.launches)
         check_not_launched(record, *outputs)
         say(*lines(record, str(path)))  # the record decides what is run, and not this command line
+        for finding in lacking_variables_finding(record, world.environment):
+            say(finding.message)
         return tuned(options.tuned, record.settings.cpu, world)
 
     try:

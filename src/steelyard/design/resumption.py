@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import pwd
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from steelyard.design.extra_budget import ExtraBudget, with_extra_budget
+from steelyard.design.findings import some_names
 from steelyard.design.folders import enter_folder
 from steelyard.design.layouts import digest_of, values_given
 from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
+from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.subjects.command import subject_in_layout
@@ -50,6 +52,24 @@ def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None
     if impossible or not all(subject.argv for subject in record.subjects):
         raise UsageError(f"{path} is damaged: no command can be made of {impossible[0] if impossible else ''!r}")
     return record if more is None else with_extra_budget(record, path, more)
+
+
+def lacking_variables_finding(record: Weighing, environment: Mapping[str, str]) -> list[Finding]:
+    """Return a finding on variables that were passed on to the first launches and are no longer set, if there are any.
+
+    No record holds their values.
+    """
+    lacking = [name for name in record.settings.environment if name not in environment]
+    if not lacking:
+        return []
+    return [
+        Finding(
+            code="lacking-variables",
+            message="not all launches had the same environment, as some of it was set when the weighing began and not "
+            f"when it was carried on: {some_names(lacking)}",
+            remedy="set it again, and weigh again",
+        )
+    ]
 
 
 @contextmanager

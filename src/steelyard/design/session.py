@@ -29,7 +29,7 @@ from steelyard.design.libraries import with_libraries
 from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.design.preliminaries import with_preliminaries
 from steelyard.design.request import Request
-from steelyard.design.resumption import check_programs, in_launch_folder, load_resumable
+from steelyard.design.resumption import check_programs, in_launch_folder, lacking_variables_finding, load_resumable
 from steelyard.design.runner.clean_up import CleanUp
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.interrupt import Interrupt
@@ -95,6 +95,8 @@ def resume(
         if world.facts().key != record.machine.key:
             raise UsageError(f"{path} was measured on another machine: pairs of two machines cannot be mixed")
         shared_environment(record.settings, world.environment)  # it asks for values that no record holds
+        lacking = lacking_variables_finding(record, world.environment)
+        record = record.with_findings(one for one in lacking if one not in record.findings)
         with in_launch_folder(record, path), around(record), open_session(world, watch, record.settings) as session:
             if record.settings.setup:
                 found = set_up(record.settings, record.subjects, session)
