@@ -156,6 +156,13 @@ def test_failures_are_never_numbers() -> None:
     assert "3 launches" in ignored.findings[0].message
 
 
+def test_a_name_of_hyperfine_that_has_the_values_by_chance_is_told_apart_by_them(tmp_path: Path) -> None:
+    results = [{"command": "fib10", "times": [0.1], "parameters": {"n": value}} for value in ("1", "10")]
+    path = tmp_path / "hyperfine.json"
+    path.write_text(json.dumps({"results": results}))
+    assert list(shapes(convert_files([path], created=CREATED))) == ["fib10:n=1", "fib10:n=10"]
+
+
 def test_what_is_said_of_a_benchmark_is_left_out_with_it(tmp_path: Path) -> None:
     failed = {"command": "bad", "times": [0.1], "exit_codes": [1]}
     good = {"command": "good", "times": [0.2], "exit_codes": [0]}

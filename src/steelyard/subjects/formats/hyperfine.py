@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 from typing import Any
 
 from steelyard.model.errors import LaunchError
@@ -21,17 +22,19 @@ def _read(opened: Opened) -> Contents:
     results = entries(opened, "results")
     if not results or any("command" not in result for result in results):
         raise LaunchError('wrote JSON that is no export of hyperfine: it has no list of "results" with commands')
-    return Contents([_benchmark(result) for result in results])
+    times_named = Counter(str(result["command"]) for result in results)
+    shared = {name for name, times in times_named.items() if times > 1}
+    return Contents([_benchmark(result, shared) for result in results])
 
 
-def _benchmark(result: dict[str, Any]) -> FoundBenchmark:
+def _benchmark(result: dict[str, Any], shared: Set[str]) -> FoundBenchmark:
     command, times = str(result["command"]), result.get("times")
     params = facts(**(result.get("parameters") or {}))
     if not isinstance(times, list):
         raise LaunchError(f"wrote of {shown(command)} a mean, and not the times of its launches")
     error = "a launch was ended by a signal" if None in (result.get("exit_codes") or ()) else ""
     return FoundBenchmark(
-        _name(command, params),
+        _name(command, params, shared),
         "s",
         [[time] for time in times],
         params=params,
@@ -41,9 +44,12 @@ def _benchmark(result: dict[str, Any]) -> FoundBenchmark:
     )
 
 
-def _name(command: str, params: dict[str, str]) -> str:
-    """Return the command, with the parameters appended if they are not all in it, as it was given a name."""
-    if all(value in command for value in params.values()):
+def _name(command: str, params: dict[str, str], shared: Set[str]) -> str:
+    """Return the command, with the parameters appended if they are not all in it, as it was given a name.
+
+    A name that several share does not tell them, though it may have their values in it by chance.
+    """
+    if not params or (command not in shared and all(value in command for value in params.values())):
         return command
     return f"{command}:{','.join(f'{name}={value}' for name, value in params.items())}"
 
