@@ -233,6 +233,23 @@ def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None
     assert scripted("merge", "1.json", "2.json", "-o", "all.json").status in (0, 1)
 
 
+@pytest.mark.parametrize("budget", [("--pairs", "12"), ("--max-time", "0.6")])
+@pytest.mark.parametrize("more", [("--pairs", "8"), ("--max-time", "1")])
+def test_a_part_that_was_carried_on_merges_with_one_that_was_not(
+    scripted: ScriptedWorld, budget: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    scripted.script = noisy(0.005, 0.02)
+    for number in (1, 2):
+        scripted(*PAIRS, *budget, "--shard", f"{number}/2", "-o", f"{number}.json")
+    scripted("compare", "--resume", "2.json", *more, "-o", "more.json")
+    assert len(weighing_in("more.json").launches) > len(weighing_in("2.json").launches)
+    assert scripted("merge", "1.json", "more.json", "-o", "all.json").status in (0, 1)
+    parts = [weighing_in(name) for name in ("1.json", "more.json")]
+    found = {one.benchmark: (one.verdict, one.change, one.interval) for part in parts for one in part.verdicts}
+    whole = weighing_in("all.json")
+    assert {one.benchmark: (one.verdict, one.change, one.interval) for one in whole.verdicts} == found
+
+
 def test_a_shard_shares_alpha_with_the_whole_suite(scripted: ScriptedWorld) -> None:
     """Else what a shard calls slower could be undecided after merging, when nobody can measure it any more."""
     scripted.script = noisy(0.013, 0.012)

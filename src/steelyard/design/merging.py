@@ -20,7 +20,8 @@ from steelyard.model.typed import typed
 
 # The settings that may differ between two parts of one suite: where and when they were measured, on which processor,
 # whether beside each other, and how much of it they are.
-_SETTINGS_OF_PART = {"seed", "shard", "starts", "max_time_s", "directory", "output", "cpu", "cpu_choice", "pairing"}
+_BUDGET = ("pairs", "max_time_s", "longest_time_s")
+_SETTINGS_OF_PART = {"seed", "shard", "starts", "directory", "output", "cpu", "cpu_choice", "pairing", *_BUDGET}
 # The fields of a subject that say which program it is; its file may lie elsewhere on another machine.
 _PROGRAM_FIELDS = ("name", "command", "shell", "digest")
 
@@ -192,7 +193,7 @@ def _join(records: Sequence[Weighing]) -> Weighing:
         update={
             "tool": steelyard.__version__,
             "created": min(record.created for record in records),
-            "settings": first.settings.model_copy(update={"shard": None}),
+            "settings": first.settings.model_copy(update={"shard": None, **_least_budget(records)}),
             "benchmarks": _benchmarks(records, origins),
             "stop": [records[part].stop[number] for part, number in origins],
             "preparing_s": sum(record.preparing_s for record in records),
@@ -210,6 +211,12 @@ def _join(records: Sequence[Weighing]) -> Weighing:
             "derived": None,
         }
     )
+
+
+def _least_budget(records: Sequence[Weighing]) -> dict[str, Any]:
+    """Return the least that any part was given: of a part that needs more, a larger one would be taken for enough."""
+    told = {name: [getattr(record.settings, name) for record in records] for name in _BUDGET}
+    return {name: min(filter(None, values), default=None) for name, values in told.items()}
 
 
 def _benchmarks(records: Sequence[Weighing], origins: Sequence[tuple[int, int]]) -> list[Benchmark]:
