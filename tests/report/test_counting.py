@@ -121,6 +121,18 @@ def test_a_run_calls_functions_as_a_weighing_does() -> None:
     ]
 
 
+def test_the_markdown_of_a_run_has_its_functions_too() -> None:
+    record = counted_run([count(0, 1000)] * 2, [functions(0, {"hot|": 700, "cold": 300})])
+    summaries = [count_summary(record, 0, "instructions")]
+    text = markdown.run(record, summaries)
+    assert "in instructions:\n\n| own count | of all | function |\n" in text
+    assert "| 700 | 70 % | <code>hot&#124;</code> |\n| 300 | 30 % | <code>cold</code> |\n" in text
+    assert "cold" not in markdown.run(record, summaries, functions=1)
+    assert "own count" not in markdown.run(record, summaries, functions=0)
+    many = markdown.run(record, summaries * 14)
+    assert (many.count("own count"), "the functions of 2 more benchmarks." in many) == (12, True)
+
+
 def test_a_run_whose_counts_differ_shows_their_range() -> None:
     text = flat(shown(counted_run([count(0, number) for number in (900, 901, 1000, 1001, 1004, 1000, 1000)])))
     assert "1,000 median from 1,000 to 1,004, 5 counts" in text

@@ -192,4 +192,4 @@ def _markdown(outcome: Outcome, functions: int) -> str:
     record, running = outcome.record, outcome.is_running
     if isinstance(record, Weighing):
         return as_markdown.weighing(record, record.verdicts, functions=functions, running=running)
-    return as_markdown.run(record, record.summaries, running=running)
+    return as_markdown.run(record, record.summaries, functions=functions, running=running)

@@ -13,7 +13,7 @@ from steelyard.model.derived import Summary, Verdict
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Run, Weighing
 from steelyard.report import attribution, disturbances, figures
-from steelyard.report.markup import code
+from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
 from steelyard.stats.attribution import Function, attribute, first_rows, summed
@@ -117,8 +117,6 @@ def show_largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None
     counts = own_counts(record, summary.index, summary.metric) if most > 0 else None
     if counts is None:
         return
-    own = summed(counts.sides[0])
-    total = sum(part.own for part in own) or 1
     sheet.blank()
     has_several = len(record.benchmarks) > 1
     if has_several or counts.iterations:
@@ -126,14 +124,42 @@ def show_largest(sheet: Sheet, record: Run, summary: Summary, most: int) -> None
         unit = f"in {counts.unit_in_words}"
         sheet.row("functions", Text.assemble((name, "bold"), f", {unit}") if has_several else unit)
     rows = []
-    for part in sorted(own, key=lambda function: -function.own)[:most]:
-        count, share = f"{part.own:,}", figures.percent(part.own / total)
+    for count, share, function in _largest_cells(counts, most):
         if sheet.narrow:
-            sheet.row(sheet.name(part.name, sheet.width), f"{count} {share}", style="")
+            sheet.row(sheet.name(function, sheet.width), f"{count} {share}", style="")
         else:
-            name = sheet.name(part.name, max(8, sheet.text_width - 28))
+            name = sheet.name(function, max(8, sheet.text_width - 28))
             rows.append([Text(count), Text(share), Text(name)])
     sheet.grid(rows, right=frozenset({0, 1}))
+
+
+def markdown_largest(record: Run, summaries: list[Summary], most: int) -> list[str]:
+    """Return the functions with the largest counts of each benchmark, as lines of Markdown; empty without counts."""
+    chosen = first_counted(summaries) if most > 0 else []
+    found = ((summary.benchmark, own_counts(record, summary.index, summary.metric)) for summary in chosen)
+    known = [(benchmark, counts) for benchmark, counts in found if counts is not None]
+    lines = []
+    for benchmark, counts in known[:_MOST_TABLES]:
+        rows = [[count, share, code(function)] for count, share, function in _largest_cells(counts, most)]
+        lines += [f"Functions of {code(benchmark)}, in {counts.unit_in_words}:", ""]
+        lines += [*table(["own count", "of all", "function"], rows), ""]
+    if (left_out := len(known) - _MOST_TABLES) > 0:
+        lines += [f"`steelyard show` has the functions of {figures.count(left_out, 'more benchmark')}.", ""]
+    return lines
+
+
+def first_counted(summaries: list[Summary]) -> list[Summary]:
+    """Return the summaries in the first counted metric, one of each benchmark."""
+    counted = [summary for summary in summaries if is_counted(summary.metric)]
+    return [summary for summary in counted if summary.metric == counted[0].metric]
+
+
+def _largest_cells(counts: OwnCounts, most: int) -> list[tuple[str, str, str]]:
+    """Return the functions with the largest counts: each one's count, its share of all, and its name."""
+    own = summed(counts.sides[0])
+    total = sum(part.own for part in own) or 1
+    largest = sorted(own, key=lambda function: -function.own)[:most]
+    return [(f"{part.own:,}", figures.percent(part.own / total), part.name) for part in largest]
 
 
 @dataclass(frozen=True)

@@ -67,14 +67,15 @@ def weighing(
     return document(lines)
 
 
-def run(record: Run, summaries: list[Summary], *, running: bool = False) -> str:
-    """Write a run: a table of levels and spreads, and the notes."""
+def run(record: Run, summaries: list[Summary], *, functions: int = 10, running: bool = False) -> str:
+    """Write a run: a table of levels and spreads, the largest `functions` of what was counted, and the notes."""
     stopped = (None if summaries else sentences.failed(record.stop)) or sentences.stopped(record.stop, running=running)
     lines = [f"subject {code(record.subjects[0].name)}{_built_text(record)}" + (f" ({stopped})" if stopped else ""), ""]
     interval = f"interval at {figures.confidence(record.settings.alpha)}"
     titles = ["benchmark", "metric", "median", interval, "varies by", "range", "launches", "machine was"]
     if summaries:
         lines += [*table(titles, map(_summary_row, summaries)), ""]
+    lines += counting.markdown_largest(record, summaries, functions)
     lines += heap.markdown(record)
     lines += _list_lines(notes.markdown(notes.of_run(record, summaries)))
     lines.append(_origin(record))

@@ -98,10 +98,8 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.show_method(sheet, record)
-    counted = [summary for summary in shown if is_counted(summary.metric)]
-    for summary in counted:
-        if summary.metric == counted[0].metric:
-            counting.show_largest(sheet, record, summary, functions)
+    for summary in counting.first_counted(shown):
+        counting.show_largest(sheet, record, summary, functions)
     heap.show(sheet, record)
     if len(record.launches):
         _print_plan(sheet, record)
