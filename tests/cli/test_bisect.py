@@ -487,4 +487,4 @@ def test_a_real_repository(here: InProcess) -> None:
     suspects = [one["hash"] for one in found["suspects"]]
     assert names[3] in suspects
     assert git("worktree", "list").count("\n") == 0  # there is only the user's own
-    assert git("status", "--porcelain").splitlines() == ["?? .cache/", "?? found.json", "?? state/"]
+    assert git("status", "--porcelain").splitlines() == ["?? found.json", "?? state/"]
