@@ -249,7 +249,7 @@ def test_what_was_killed_is_carried_on_in_both_trees(scripted: ScriptedWorld, jo
 
 def test_it_is_not_without_its_builds(scripted: ScriptedWorld, journal: Path) -> None:
     Cache.of_user(scripted.environment).clear()
-    assert "weigh again" in scripted.refuses("compare", "--resume", journal)
+    assert "is not kept any more: weigh again" in scripted.refuses("compare", "--resume", journal)
 
 
 # --- what is refused

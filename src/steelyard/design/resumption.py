@@ -89,6 +89,9 @@ def in_launch_folder(record: Weighing, path: Path) -> Iterator[None]:
                 f"{path} was begun in {record.settings.directory}: {error.strerror}; weigh again"
             ) from error
         with in_use(_subject_folders(record)):
+            for folder in _subject_folders(record):
+                if not os.path.isdir(folder):  # noqa: PTH112 - never raises
+                    raise UsageError(f"what {path} weighs in {folder} is not kept any more: weigh again")
             if not record.settings.setup:
                 check_programs(record, path)
             yield
