@@ -183,6 +183,19 @@ def test_of_parameters_one_benchmark_is_followed(scripted: ScriptedWorld, name: 
     assert load(scripted.kept()[0]).settings.margin == 0.008
 
 
+@pytest.mark.usefixtures("short")
+def test_a_parameter_s_value_stays_one_word(scripted: ScriptedWorld) -> None:
+    put(
+        scripted,
+        ("./prog own", "./prog {n} 'two words' x={n}"),
+        ("./prog p", "./prog p {n}"),
+        ('timeout = "30s"', """parameters = { n = ["it's one"] }"""),
+    )
+    assert bisect(scripted, "--target", "prog").status == 1
+    seen = {tuple(os.fsdecode(word) for word in spec.argv[1:]) for spec in scripted.launched}
+    assert seen == {("it's one", "two words", "x=it's one"), ("p", "it's one")}
+
+
 def test_without_a_project_either_is_asked_for(scripted: ScriptedWorld) -> None:
     assert "bisect needs a command, in quotes" in scripted.refuses("bisect", "--good", "c0")
     Path("steelyard.toml").write_text("")

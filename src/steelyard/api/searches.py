@@ -19,8 +19,9 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.bisection import Sought
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import left_out_by, setting_for
-from steelyard.model.placeholders import LAYOUT, with_values
+from steelyard.model.placeholders import LAYOUT
 from steelyard.model.typed import in_quotes
+from steelyard.subjects.command import command_with_values
 from steelyard.subjects.revisions.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class _FollowedTarget(AskedTarget):
             values = self._chosen_values() if target.parameters else {}
             # One build stands for all layouts.
             placed = {LAYOUT: "1", **values} if self.project.build.layouts else values
-            command = with_values(target.command, placed)
+            command = command_with_values(target.command, placed, shell=options.launch.shell)
             settings = with_values_around(_settings(command, options, self.world_without_secrets()), placed)
             settings = settings.model_copy(
                 update={"directory": str(self.project.folder), "margin": self._margin(options, settings, values)}

@@ -18,11 +18,12 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits, is_chosen, left_out_by
-from steelyard.model.placeholders import combinations, describe_values, with_values
+from steelyard.model.placeholders import combinations, describe_values
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.values import AUTO
+from steelyard.subjects.command import command_with_values, is_hook_by_shell
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -69,7 +70,8 @@ def names_with(target: Target, values: Mapping[str, str]) -> list[str]:
 def with_values_around(settings: Settings, values: Mapping[str, str]) -> Settings:
     """Return the settings with the values of parameters in what goes around each launch."""
     around = {
-        hook: [with_values(command, values) for command in getattr(settings, hook)] for hook in ("prepare", "conclude")
+        hook: [command_with_values(one, values, shell=is_hook_by_shell(one)) for one in getattr(settings, hook)]
+        for hook in ("prepare", "conclude")
     }
     return settings.model_copy(update=around)
 

@@ -20,7 +20,7 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.model.typed import in_quotes
 from steelyard.subjects.programs import digest, path_behind_env, weighed_file
-from steelyard.subjects.shell_words import sets_variable, shell_words
+from steelyard.subjects.shell_words import needs_shell, sets_variable, shell_words
 
 # What a launch inherits unless more is asked for: where programs are, who the user is, language and time zone.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
@@ -84,16 +84,30 @@ def with_parameters(subject: Subject, params: Mapping[str, str], role: str) -> S
     return subject.model_copy(update={"argv": argv, "program": program})
 
 
+def command_with_values(command: str, params: Mapping[str, str], *, shell: bool) -> str:
+    """Return a command line with every {name} replaced, which has the same words then as launches with parameters."""
+    text = with_values(command, params)
+    if shell or text == command:
+        return text
+    try:
+        return shlex.join(with_values(word, params) for word in shlex.split(command))
+    except ValueError:
+        return text  # reported when the command is read
+
+
 def spec_with_parameters(spec: LaunchSpec, params: Mapping[str, str]) -> LaunchSpec:
     """Return the launch with every {name} in its arguments replaced."""
     argv = tuple(os.fsencode(with_values(os.fsdecode(argument), params)) for argument in spec.argv)
     return replace(spec, argv=argv)
 
 
-def names_its_program(command: str) -> bool:
-    """Return whether the first word of a command, its program, contains a {name}."""
+def is_hook_by_shell(command: str) -> bool:
+    """Return whether a shell runs a command around launches.
+
+    It needs one, or a {name} is in its program, which a shell then looks for in each launch.
+    """
     first, *_ = command.split(maxsplit=1) or [""]
-    return PLACEHOLDER.search(first) is not None
+    return needs_shell(command) or PLACEHOLDER.search(first) is not None
 
 
 def _missing_value_hint(program: str) -> str:

@@ -22,16 +22,16 @@ from steelyard.model.sides import SIDES
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import (
     command_subject,
+    is_hook_by_shell,
     launch_maker,
     launch_spec,
-    names_its_program,
     subject_in_layout,
     with_parameters,
 )
 from steelyard.subjects.harness import Work, harness_named
 from steelyard.subjects.programs import weighed_file
 from steelyard.subjects.revisions.shared import copied, loaded_beside
-from steelyard.subjects.shell_words import needs_shell, shell_words
+from steelyard.subjects.shell_words import shell_words
 
 SideLayout = tuple[int, int, int]
 """A benchmark, one of its sides, and a layout of that side."""
@@ -220,16 +220,12 @@ def hooks_of(settings: Settings, shared: Mapping[str, str], subjects: Sequence[S
     of_launches = ("timeout_s", "cpu", "stdin", "output", "addresses")
     plain = settings.model_copy(update={**dict.fromkeys(of_launches), "repeat": 1})
 
-    def by_shell(command: str) -> bool:
-        # It also finds a program that a parameter names, which differs between benchmarks.
-        return needs_shell(command) or names_its_program(command)
-
     def specs(option: str, commands: list[str]) -> list[LaunchSpec]:
         placed: list[tuple[str, str | None]] = [(command, None) for command in commands]
         if commands and folders:
             placed = [(commands[min(number, len(commands) - 1)], folder) for number, folder in folders]
         around = [
-            command_subject(command, option, option, shell=by_shell(command), directory=folder)
+            command_subject(command, option, option, shell=is_hook_by_shell(command), directory=folder)
             for command, folder in placed
         ]
         return [launch_spec(subject, plain, shared, draw_pair(settings.seed, 0, 0)) for subject in around]
