@@ -122,6 +122,16 @@ def test_a_project_s_file_says_how_many(scripted: ScriptedWorld, repo: Repo) -> 
     assert "steelyard.toml:3: layouts 3: './program' has no {layout}" in done.err.decode()
 
 
+@pytest.mark.parametrize("layouts", ["", "layouts = 1"])
+def test_a_single_build_is_the_first_layout(scripted: ScriptedWorld, repo: Repo, layouts: str) -> None:
+    build = f'[build]\ncommand = "{IN_LAYOUTS}"\n{layouts}\n'
+    repo.write("steelyard.toml", f'{build}[[target]]\nname = "program"\ncommand = "./program"\n')
+    for words in ([*BASE[:3], *BASE[4:], "-o", "../record.json"], [*BASE, "--build", IN_LAYOUTS]):
+        scripted(*words)
+        assert [one.revision and one.revision.layout for one in record_of().subjects] == [1, 1]
+    assert [key.partition("-")[2] for key in kept(scripted)] == ["1", "1"]
+
+
 @pytest.mark.usefixtures("repo")
 def test_commands_around_launches_run_in_the_folder_of_the_layout(scripted: ScriptedWorld) -> None:
     hooks = ("--setup", "./program up", "--prepare", "./program p", "--cleanup", "./program down")

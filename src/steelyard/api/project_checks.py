@@ -89,8 +89,7 @@ def side_of_project(
     """Build the revision that is asked for by the project's recipe; it exists as long as the context lasts."""
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
-    layouts = 1 if recipe.has_layouts else 0
-    with built_side(options.revisions, project.folder, recipe, layouts, watch, world) as (repository, builds):
+    with built_side(options.revisions, project.folder, recipe, watch, world) as (repository, builds):
 
         def findings(subject: Subject, settings: Settings) -> list[Finding]:
             check_relative(repository, subject.command)

@@ -106,7 +106,7 @@ def subject_of_revision(
     from steelyard.subjects.revisions.sides import side_of, subjects_of
 
     wanted, recipe = options.revisions, recipe_of_command(options.revisions)
-    with built_side(wanted, Path(settings.directory), recipe, 0, watch, world, command) as (repository, builds):
+    with built_side(wanted, Path(settings.directory), recipe, watch, world, command) as (repository, builds):
         side = side_of(builds, name or builds[0].revision.label)
         (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=world.search_path)
         yield subject, findings_of(repository, [builds], [subject], settings, world)
@@ -114,7 +114,7 @@ def subject_of_revision(
 
 @contextmanager
 def built_side(
-    wanted: Revisions, folder: Path, recipe: Recipe, layouts: int, watch: Watch, world: World, *commands: str
+    wanted: Revisions, folder: Path, recipe: Recipe, watch: Watch, world: World, *commands: str
 ) -> Iterator[tuple[Repository, Builds]]:
     """Build the one revision that is asked for, the work tree by default; as `built_sides` does for two."""
     from steelyard.subjects.revisions.git import repository_of
@@ -123,7 +123,7 @@ def built_side(
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
-        with _built_revisions(repository, [revision], [recipe], layouts, watch, world, *commands) as (builds,):
+        with _built_revisions(repository, [revision], [recipe], 0, watch, world, *commands) as (builds,):
             snapshot.close()  # it has been checked out
             yield repository, builds
 
@@ -142,8 +142,8 @@ def built_sides(
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """Build the revisions that are asked for, side by side; they exist as long as the context lasts.
 
-    `commands` will run in each revision's own copy of `folder`. Each revision has `layouts` builds, 0 for one without a
-    number. The baseline may lack the folder if it `may_be_new`, and targets that are not `known` in it, where that is
+    `commands` will run in each revision's own copy of `folder`. Each revision has `layouts` builds, 0 for one, the
+    first. The baseline may lack the folder if it `may_be_new`, and targets that are not `known` in it, where that is
     told. Raises UsageError, NotBuiltError, InterruptedBeforeStart.
     """
     from steelyard.subjects.revisions.git import repository_of
@@ -176,11 +176,11 @@ def _built_revisions(
 
     for command in commands:
         check_relative(repository, command)
-    numbers: list[int | None] = [*range(1, layouts + 1)] or [None]
+    in_layouts = [[replace(recipe, layout=number) for recipe in recipes] for number in range(1, layouts + 1)]
     jobs = [
-        Job(revision, replace(recipe, layout=number))
-        for number in numbers
-        for revision, recipe in zip(revisions, recipes, strict=True)
+        Job(revision, recipe)
+        for of_sides in in_layouts or [[recipe.in_first_layout for recipe in recipes]]
+        for revision, recipe in zip(revisions, of_sides, strict=True)
     ]
     cache = Cache.of_user(world.environment)
     with built(repository, jobs, cache, watch, world.environment) as builds:

@@ -66,7 +66,7 @@ def search_for_target(
     recipe = recipe_of(project, targets, options, world)
     (asked,) = _FollowedTarget.of_each(project, targets, with_absolute_paths(options), world)
     with enter_folder(project.folder):
-        return asked.search(ends, replace(recipe, layout=1) if recipe.has_layouts else recipe), targets
+        return asked.search(ends, recipe), targets
 
 
 class _FollowedTarget(AskedTarget):
@@ -123,7 +123,7 @@ def _request(command: str, ends: Ends, recipe: Recipe, options: Options, setting
         command,
         ends.good,
         ends.bad,
-        recipe,
+        recipe.in_first_layout,
         options.launch.shell,
         settings,
         selection,

@@ -57,6 +57,11 @@ class Recipe:
         return self.is_built and any(LAYOUT_PLACE in text for text in (*commands, *self.environment.values()))
 
     @property
+    def in_first_layout(self) -> Recipe:
+        """The recipe of a side's only build, which is the first of its layouts if it could have several."""
+        return replace(self, layout=1) if self.has_layouts else self
+
+    @property
     def written(self) -> str | None:
         """The command with the number of its layout."""
         return None if self.command is None else self._in_layout(self.command)
