@@ -201,6 +201,8 @@ def test_an_option_of_the_tool_itself_is_told_its_place(asked: CommandLine, opti
     [
         (("-L", "c", "gcc,clang", "{c} -O2 a.c"), "'gcc -O2 a.c' 'clang -O2 a.c'"),
         (("-L", "a", "x,y", "-P", "n", "1", "2", "{a} {n}"), "'x 1' 'x 2' 'y 1' 'y 2'"),
+        (("-L", "s", "a b,c", "./p {s}"), "\"./p 'a b'\" './p c'"),
+        (("-L", "s", "a b,c", "--shell", "./p {s}"), "'./p a b' './p c'"),
         (("-P", "n", "1", "8", "make -j {n}"), "'make -j 1' 'make -j 2' 'make -j 3' 'make -j 4' and so on"),
     ],
 )

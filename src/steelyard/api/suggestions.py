@@ -8,8 +8,9 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.model.placeholders import combinations, with_values
+from steelyard.model.placeholders import combinations
 from steelyard.model.typed import in_quotes
+from steelyard.subjects.command import command_with_values
 
 # If there are more values, only this many are written out.
 _MOST_VALUES = 4
@@ -47,10 +48,10 @@ def suggest_revisions(commands: Sequence[str], missing: str, environment: Mappin
     return f"{statement}, in which one command can be weighed: steelyard compare {options} {command}"
 
 
-def suggest_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]) -> str:
+def suggest_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]], *, shell: bool) -> str:
     """Return how to weigh the values of a command's `parameters` (one or more) against each other."""
     params = list(islice(combinations(parameters), _MOST_VALUES + 1))
-    written = [in_quotes(with_values(command, one)) for one in params[:_MOST_VALUES]]
+    written = [in_quotes(command_with_values(command, one, shell=shell)) for one in params[:_MOST_VALUES]]
     ellipsis = " and so on" if len(params) > _MOST_VALUES else ""
     return (
         "compare needs two commands or more, which are weighed anew with each value of a parameter; to weigh the "

@@ -214,7 +214,7 @@ def _request_for_commands(options: CompareOptions, world: World) -> Request:
         if commands and (suggestion := suggest_revisions(commands, commands[0], world.environment)):
             raise UsageError(suggestion)
         if commands and (parameters := parameters_of(options, commands)):
-            raise UsageError(suggest_values(commands[0], parameters))
+            raise UsageError(suggest_values(commands[0], parameters, shell=options.launch.shell))
         raise UsageError(
             "compare needs two commands or more, each in quotes: steelyard compare './old' './new'; or one in two "
             "revisions: steelyard compare --base main './program'; or a project's file, which steelyard init writes"
