@@ -228,5 +228,19 @@ def test_what_the_terminal_sends_to_the_command_too_is_not_sent_to_it_once_more(
     assert sent == [(7, signal.SIGTERM)]
 
 
+def test_a_command_that_may_not_be_sent_a_signal_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the one of sudo, to which an ordinary user may send none."""
+    came = iter([SimpleNamespace(si_signo=signal.SIGTERM, si_code=0), None])
+    ends = iter([(0, 0), (7, 3 << 8)])
+
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(signal, "sigtimedwait", lambda *_: next(came))
+    monkeypatch.setattr(os, "waitpid", lambda *_: next(ends))
+    monkeypatch.setattr(os, "kill", refused)
+    assert _wait_for_end(7) == 3
+
+
 def _sh(script: str) -> LaunchSpec:
     return LaunchSpec(b"/bin/sh", (b"sh", b"-c", script.encode()), ())

@@ -92,5 +92,6 @@ def _wait_for_end(pid: int) -> int:
             return code if code >= 0 else _SIGNAL_STATUS_BASE - code
         received = signal.sigtimedwait(_FORWARDED_SIGNALS | {signal.SIGCHLD}, _POLL_S)
         if received is not None and received.si_signo != signal.SIGCHLD and received.si_code != _SENT_BY_KERNEL:
-            with suppress(ProcessLookupError):
+            # A command that runs with another's rights, as by sudo, may not be told; it goes on, and so do we.
+            with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, received.si_signo)
