@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 from tests.foreign import hyperfine
 from tests.in_process import InProcess
 from tests.preloaded import installed
-from tests.tool import PATIENCE_S, STEELYARD, TWICE_THE_WORK, WORK, Tool, ended, sh, status_of
+from tests.tool import PATIENCE_S, STEELYARD, TWICE_THE_WORK, WORK, Tool, ended, sh, status_of, wait_until
 
 ESCAPE = b"\x1b"
 # A weighing whose verdict is `slower`.
@@ -215,6 +217,31 @@ def test_a_full_disk_behind_stderr_changes_nothing(tool: Tool) -> None:
     for words, status in ((["run", "true", "--launches", "3"], 0), (["show", "missing"], 2)):
         with Path("/dev/full").open("wb") as full:
             assert tool(*words, stderr=full).status == status
+
+
+def test_what_python_would_not_buffer_is_written_whole_or_said_not_to_fit(tool: Tool) -> None:
+    tool.environment |= {"PYTHONUNBUFFERED": "1"}
+    done = tool.through("/bin/sh", "-c", 'ulimit -f 8; exec "$0" "$@" >page', "docs", "statistics")
+    assert done.status == 3
+    assert "File too large" in done.sentence
+
+
+def test_a_pipe_that_is_set_not_to_wait_is_waited_for(tool: Tool) -> None:
+    ours, its = os.pipe()
+    os.set_blocking(its, False)
+    room = fcntl.fcntl(its, fcntl.F_SETPIPE_SZ, 4096)
+    process = installed(
+        ["docs", "statistics"], stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.PIPE, **tool.surroundings
+    )
+    os.close(its)
+    wait_until(lambda: _bytes_in(ours) == room, "the pipe is full")
+    with os.fdopen(ours, "rb") as pipe:
+        arrived = pipe.read()
+    assert (ended(process).status, arrived) == (0, tool("docs", "statistics").out)
+
+
+def _bytes_in(pipe: int) -> int:
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 # --- mistakes of our own

@@ -18,6 +18,7 @@ from steelyard.cli.refusals import check_memory, refusal
 from steelyard.cli.say import say
 from steelyard.cli.signals import ENDING, interrupted
 from steelyard.cli.status import BROKEN_PIPE, FAILED, INTERRUPTED
+from steelyard.cli.streams import open_streams
 from steelyard.report.plain import plain
 
 
@@ -28,7 +29,7 @@ def main() -> None:
             signal.signal(number, _quit)
     sys.unraisablehook = _quit_on_lost_interrupt
     _fail_if_ended()
-    _open_missing_streams()
+    open_streams()
     _keep_arrays_on_one_thread()
     _collect_garbage_rarely()
     status = _run_to_status()
@@ -83,17 +84,6 @@ def _quit_on_lost_interrupt(lost: sys.UnraisableHookArgs) -> None:
 def _ignore_signals() -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-
-
-def _open_missing_streams() -> None:
-    """Open the standard streams that the caller closed; else the next file opened would take their place."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
-    sys.stdout = sys.stdout or os.fdopen(1, "w")
-    sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
 def _run_to_status() -> int:
