@@ -229,6 +229,25 @@ def test_who_runs_beside(tmp_path: Path) -> None:
     assert "5.0 % of the processors' time" in found["stolen-time"].evidence
 
 
+@pytest.mark.parametrize(
+    ("allowed", "isolated", "is_another_offered"), [("1", "", False), ("1", "3", True), ("0-1", "", True)]
+)
+def test_another_processor_is_offered_where_there_is_one(
+    tmp_path: Path, allowed: str, isolated: str, is_another_offered: bool
+) -> None:
+    def work() -> None:
+        made(tmp_path, {
+            "proc/stat": "cpu  150 0 50 1140 0 0 0 0 0 0\n",
+            "proc/9/stat": f"9 (cc1plus) R {_SPENT} 30 15 0 0 20 0 1 0 900 0\n",
+        })  # fmt: skip
+
+    files = {"proc/self/status": f"Cpus_allowed_list:\t{allowed}\n", f"{CPUS}/isolated": f"{isolated}\n"}
+    remedy = examined(made(tmp_path, {**LAPTOP, **files}), work)["load"].remedy
+    assert remedy is not None
+    assert remedy.startswith("end it")
+    assert ("--cpu" in remedy) == is_another_offered
+
+
 def test_how_many_processors_are_busy_is_told_without_those_below_sys(tmp_path: Path) -> None:
     each = "".join(f"cpu{number} 0 0 0 300 0 0 0 0 0 0\n" for number in range(4))
 

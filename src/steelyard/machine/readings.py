@@ -123,6 +123,11 @@ class Tree:
         return processor_numbers(self.text(path) or "")
 
 
+def allowed_processors(tree: Tree) -> set[int]:
+    """Return the processors on which this process may run; empty if the system does not tell."""
+    return processor_numbers(tree.fields("proc/self/status").get("Cpus_allowed_list", ""))
+
+
 def whole(text: str | None) -> int | None:
     """Parse a whole number, decimal or in another of C's notations; None for anything else."""
     try:

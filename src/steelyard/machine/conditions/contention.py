@@ -7,7 +7,8 @@ from pathlib import Path
 from steelyard.machine.conditions.words import fine, serious, slight, times, unknown
 from steelyard.machine.hierarchies import limiting_groups
 from steelyard.machine.moments import WORKING, Moment
-from steelyard.machine.readings import CPUS, Tree, whole
+from steelyard.machine.quietest import kept_free
+from steelyard.machine.readings import CPUS, Tree, allowed_processors, whole
 from steelyard.machine.watch.names import Names
 from steelyard.machine.watch.strangers import Time, own_processes, strangers, ticks_between
 from steelyard.model.conditions import Condition
@@ -43,11 +44,10 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
     named = ", ".join(f"{name} ({_percent(min(share, processors))})" for share, name in busy[:_MOST_NAMED])
     more = f" and {len(busy) - _MOST_NAMED} more" if len(busy) > _MOST_NAMED else ""
     make = serious if sum(share for share, _ in busy) > _VERY_BUSY * processors else slight
-    return make(
-        "load",
-        f"running beside: {named}{more}; 100 % is one processor of {processors}",
-        "end it, wait for its end, or take --cpu for a processor that it leaves alone",
-    )
+    remedy = "end it, wait for its end, or take --cpu for a processor that it leaves alone"
+    if len(allowed_processors(tree) | kept_free(tree)) == 1:  # no other that --cpu could have
+        remedy = "end it, or wait for its end"
+    return make("load", f"running beside: {named}{more}; 100 % is one processor of {processors}", remedy)
 
 
 def pressure(before: Moment, after: Moment) -> Condition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
-from steelyard.machine.readings import CPUS, Tree, processor_numbers
+from steelyard.machine.readings import CPUS, Tree, allowed_processors, processor_numbers
 from steelyard.model.conditions import Condition
 
 
@@ -76,7 +76,7 @@ def offline(tree: Tree) -> Condition:
     evidence = f"all processors are on ({ranges(online)})"
     if missing:
         evidence = f"processors {ranges(online)} are on, {ranges(missing)} are off"
-    allowed = processor_numbers(tree.fields("proc/self/status").get("Cpus_allowed_list", "")) & online
+    allowed = allowed_processors(tree) & online
     if allowed and allowed != online:
         evidence += f"; of these this process may use {ranges(allowed)} (taskset, cpuset, isolcpus)"
     return fine("offline", evidence)
