@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 import steelyard
+from steelyard.harness import pytest_plugin
 from tests.harness.driving import LIST, VERSION, Called, call, each_arguments, parts_of, run_arguments
 
 PLAIN = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
@@ -162,6 +165,17 @@ def test_by_itself_pytest_runs_each_test_once_and_loads_the_plugin_and_nothing_e
 def test_pytest_finds_the_plugin_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
     assert call(PLAIN, LIST, cwd=folder).names == NAMES
+
+
+def test_an_older_pluggy_knows_how_its_hooks_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If not, every run of pytest would fail where this is installed beside it, as beside that of Debian 12."""
+
+    def hookimpl(*, hookwrapper: bool = False, tryfirst: bool = False) -> Callable[[object], object]:
+        assert (hookwrapper, tryfirst) == (True, True)
+        return lambda function: function
+
+    monkeypatch.setattr(pytest, "hookimpl", hookimpl)
+    runpy.run_path(pytest_plugin.__file__)
 
 
 @pytest.mark.parametrize("word", ["-v", "--help"])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any, ParamSpec, TypeVar
 
+    from pluggy import Result
+
     from steelyard.harness.pytest_run import Run
 
     P = ParamSpec("P")
@@ -85,20 +87,21 @@ def weigh(request: pytest.FixtureRequest) -> Weigh:
     return Weigh(request.config.pluginmanager.get_plugin(_RUN))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, object, object]:
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)  # not `wrapper`, which pluggy 1.1 does not know
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, args: list[str]
+) -> Generator[None, Result[object], None]:
     """Take the protocol's arguments off the command line, as pytest does not know them, and follow them."""
     if not any(argument.startswith("--steelyard-") for argument in args):
-        return (yield)
+        yield
+        return
     from steelyard.harness.pytest_run import start_run
 
     run = start_run(early_config, args)
     early_config.pluginmanager.register(run, _RUN)
-    try:
-        return (yield)
-    except BaseException as error:  # raised by a conftest.py, before there is a session
-        run.broken(error)
-        raise
+    outcome = yield
+    if outcome.excinfo is not None:  # raised by a conftest.py, before there is a session
+        run.broken(outcome.excinfo[1])
 
 
 __all__ = ["Weigh", "pytest_load_initial_conftests", "weigh"]
