@@ -177,6 +177,33 @@ def test_samples_are_taken_in_turn_with_those_of_the_other_launch(write: Write, 
     assert beside([*HARNESS, write(SUITE)], tmp_path, "01") == [[0, 1], [0, 1], [1, 0], [1, 0]]
 
 
+def test_one_that_fails_is_not_waited_for_though_what_it_forked_goes_on(write: Write, tmp_path: Path) -> None:
+    path = write(
+        """
+        import os, select
+        reader, writer = os.pipe()
+        @bench
+        def one():
+            if os.fork() == 0:
+                os.close(writer)
+                select.select([reader], [], [], 40)  # until the start has ended
+                os._exit(0)
+            def body():
+                try:
+                    os.mkdir(__file__ + ".first")
+                except FileExistsError:
+                    return
+                raise ValueError
+            yield body
+        @bench
+        def two(): ...
+        """
+    )
+    first_one, first_two, second_one, second_two = beside([*HARNESS, path], tmp_path, "01")
+    assert (first_two, second_two) == ([0, 1], [1, 0])
+    assert [None] in (first_one, second_one)  # the error
+
+
 def test_without_the_other_launch_they_are_taken_alone(write: Write) -> None:
     ours, theirs = socket.socketpair()
     theirs.close()

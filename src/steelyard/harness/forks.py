@@ -123,7 +123,7 @@ def _state(thread: str) -> str:
 def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -> dict[str, Any]:
     """Run something in a forked process; return its numbers, and what it wrote to the descriptor `to`.
 
-    `ours` is closed here, so that only the forked process has it. It runs on `processor`, if that is given.
+    `ours` is its socket to the other side's process, which ends with it. It runs on `processor`, if that is given.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -137,10 +137,10 @@ def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -
                 os.sched_setaffinity(0, {processor})
         _end_with(run)
     spawned = time.monotonic_ns()
-    if ours >= 0:
-        os.close(ours)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     ended = time.monotonic_ns()
+    if ours >= 0:
+        _hang_up(ours)
     told = scheduled(f"/proc/{child}/schedstat")  # before wait4 removes it
     _, status, used = os.wait4(child, 0)
     times = {"start_ns": begun, "wall_ns": ended - begun, "spawn_ns": spawned - begun}
@@ -148,6 +148,14 @@ def forked(run: Callable[[], bool], to: int, processor: int | None, ours: int) -
         file.seek(0)
         results = file.read().decode(errors="replace")
     return {"numbers": {**times, **_numbers(told, status, used)}, "results": results}
+
+
+def _hang_up(fd: int) -> None:
+    """End a connection, also if a process that outlives the benchmark has inherited it."""
+    import socket
+
+    with socket.socket(fileno=fd) as ours, suppress(OSError):
+        ours.shutdown(socket.SHUT_RDWR)
 
 
 def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage) -> dict[str, int | None]:
