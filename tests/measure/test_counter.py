@@ -66,6 +66,7 @@ def test_cachegrind_with_caches_and_callgrind_count_about_the_same(counter: Coun
     assert simulated.events["Ir"] == plain.events["Ir"]
     assert simulated.events["D1mr"] > 0
     assert graph.events["Ir"] == pytest.approx(plain.events["Ir"], rel=0.01)
+    assert [*graph.events] == [*plain.events] == ["Ir"], "no caches where none are asked for"
     (main,) = (one for one in graph.functions if one.name == "main")
     assert (main.inclusive or 0) >= own(graph, "hot") > main.events["Ir"]
 

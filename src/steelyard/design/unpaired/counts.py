@@ -99,7 +99,9 @@ def _relevant_flags(counting: Counting, metrics: list[str]) -> list[str]:
 
 
 def _flags_of_one_alone(mine: list[str], theirs: list[str]) -> str:
-    return "" if mine == theirs else " ".join(flag for flag in mine if flag not in theirs) or "none of these"
+    if sorted(mine) == sorted(theirs):
+        return ""
+    return " ".join(flag for flag in mine if flag not in theirs) or "none of these"
 
 
 def _iterations(baseline: Run, candidate: Run, pair: tuple[int, int]) -> tuple[int, int]:

@@ -50,9 +50,10 @@ class Valgrind:
             f"--main-stacksize={_STACK_BYTES}",
             "--vgdb=no",
             "--trace-children=yes",
+            *(f"--{name}={','.join(map(str, shape))}" for name, shape in _shapes(settings.caches)),
+            # Behind the caches: Callgrind simulates them when it is told of one.
             f"--cache-sim={simulated}",
             "--branch-sim=no",
-            *(f"--{name}={','.join(map(str, shape))}" for name, shape in _shapes(settings.caches)),
             *(["--instr-atstart=no"] if settings.body or settings.after_start else []),
         ]
 
