@@ -39,6 +39,16 @@ def test_a_change_in_storms_only_is_seen_in_the_stormy_half() -> None:
     assert share_that_disagrees(300, 40, calm=0.0, storm=0.04) >= 0.8
 
 
+@pytest.mark.parametrize("storm", [0.1, 0.25])
+def test_a_change_far_larger_than_the_storms_does_not_make_them_the_calm(storm: float) -> None:
+    """The scores may find the change of either kind of pairs then."""
+    generator = np.random.default_rng(2)
+    halves = [found(generator, 60, calm=0.0, storm=storm, noise=0.02) for _ in range(60)]
+    told = [one for one in halves if one is not None and one.disagree(MARGIN)]
+    assert len(told) > 10
+    assert np.mean([one.calm.centre < one.storm.centre for one in told]) > 0.9
+
+
 def test_what_is_less_than_the_margin_apart_agrees() -> None:
     assert share_that_disagrees(400, 40, calm=0.0, storm=0.003, noise=0.008) <= 0.05
     assert share_that_disagrees(400, 40, calm=0.0, storm=0.012, noise=0.008) > 0.5

@@ -3,7 +3,7 @@
 The scores (`stats.native`) trust calm pairs, so a change that shows only in storms hardly shows in the estimate. So the
 calmer and the stormier half of the pairs are each examined by themselves. Which half a pair is in depends on its size
 and level, not on its sign, so if the change is the same in both, both halves are centred at it. Sizes are measured from
-the change that the scores find, which is that of the calm half: the change by ranks would be far from both halves.
+the change that the scores find, which is mostly that of the calm half: the change by ranks would be far from both.
 """
 
 from __future__ import annotations
@@ -44,7 +44,15 @@ def halves_of(d: FloatArray, levels: FloatArray, scored: float) -> Halves | None
         return None
     scale = native.scales(d, levels, scored)
     order = np.argsort(scale, kind="stable")
-    calm, storm = order[:half], order[-half:]
-    if np.median(scale[storm]) < STORMIER * np.median(scale[calm]):
+    near, far = order[:half], order[-half:]
+    if np.median(scale[far]) < STORMIER * np.median(scale[near]):
         return None
-    return Halves(estimate(d[calm], LEVEL), estimate(d[storm], LEVEL))
+    # Where the scores find the change of the storms, the calm pairs are the far ones: their own spread tells.
+    calm, storm = sorted((d[near], d[far]), key=_width_of_most)
+    return Halves(estimate(calm, LEVEL), estimate(storm, LEVEL))
+
+
+def _width_of_most(d: FloatArray) -> float:
+    """The width of the narrowest interval with half of d: pairs of the other kind among them do not widen it."""
+    ordered, half = np.sort(d), len(d) // 2
+    return float((ordered[half:] - ordered[: len(d) - half]).min())

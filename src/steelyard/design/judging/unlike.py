@@ -60,11 +60,12 @@ def _storms_findings(d: FloatArray, levels: FloatArray, scored: float, by: float
     if halves is None or not halves.disagree(by):
         return []
     calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
+    is_of_calm = abs(scored - halves.calm.centre) < abs(scored - halves.storm.centre)
     return [
         Finding(
             code=STORMS_DIFFER,
             message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
-            "is not the same in all pairs, and the noisier ones weigh less in the result",
+            f"is not the same in all pairs{', and the noisier ones weigh less in the result' if is_of_calm else ''}",
             remedy="a change that shows only beside other work, or only in some launches, is in the noisier half",
         )
     ]
