@@ -63,6 +63,22 @@ def test_each_runs_the_exit_handlers_that_it_set_and_leaves_the_others_to_the_st
     assert called.stdout.splitlines() == ["own", "own of fails", "start"]
 
 
+def test_a_pool_that_is_left_open_ends_with_its_benchmark(write: Write) -> None:
+    path = write(
+        """
+        @bench
+        def pooled():
+            from concurrent.futures import ProcessPoolExecutor
+            global pool
+            pool = ProcessPoolExecutor(1)
+            pool.submit(len, "").result()
+            yield lambda: None
+        """
+    )
+    (part,) = parts_of(call([*HARNESS, path], each_arguments("bench_x.py::pooled")))
+    assert part.status == 0
+
+
 def test_what_is_told_of_a_process(write: Write) -> None:
     (part,) = call([*HARNESS, write(SUITE)], each_arguments(NAMES[0])).body
     numbers = part["numbers"]

@@ -181,7 +181,7 @@ def _numbers(told: tuple[int, int, int] | None, status: int, used: struct_rusage
 
 
 def _end_with(run: Callable[[], bool]) -> NoReturn:
-    """Run something and end this process, with the exit handlers that it has set itself.
+    """Run something and end this process as Python ends one, with the exit handlers that it has set itself.
 
     Those of the process that it was forked from are left to that one.
     """
@@ -190,6 +190,9 @@ def _end_with(run: Callable[[], bool]) -> NoReturn:
     try:
         status = 0 if run() else 1
     finally:
+        with suppress(BaseException):
+            if "threading" in sys.modules:  # first, as a handler may wait for what ends with a thread, as pools do
+                sys.modules["threading"]._shutdown()
         with suppress(BaseException):  # as those that remove the folders of pytest's `tmp_path`
             atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):  # else what the benchmark printed would be lost with the process
