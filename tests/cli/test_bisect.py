@@ -331,6 +331,9 @@ def test_changes_that_are_not_committed_are_said_to_be_in_nothing(
     assert said in " ".join(bisect(scripted, "--json", "found.json").text.split())
     assert [one["code"] for one in json.loads(Path("found.json").read_text())["findings"]] == ["not-committed"]
     assert said not in " ".join(bisect(scripted, "--bad", "c7").text.split())
+    history.repo.git("reset", "--hard", "--quiet")
+    history.repo.git("mv", "prog", "renamed")
+    assert said.replace("prog", "renamed") in " ".join(bisect(scripted).text.split())
 
 
 def test_the_same_program_is_not_weighed(scripted: ScriptedWorld, git: Callable[..., History]) -> None:

@@ -80,7 +80,8 @@ def _uncommitted_findings(repository: Repository, newest: Commit) -> Iterator[Fi
     """Yield a finding if a work tree has changes that were not searched, but may be taken for it."""
     if repository.is_bare or repository.git.answer("rev-parse", "HEAD") != newest.hash:
         return
-    if changed := repository.git.entries("diff", "--name-only", "-z", "--diff-filter=AM", "HEAD", "--"):
+    wanted = ("--name-only", "-z", "--no-renames", "--diff-filter=AM")
+    if changed := repository.git.entries("diff", *wanted, "HEAD", "--"):
         yield Finding(
             code="not-committed",
             message=f"changes that are not committed are in nothing that was weighed: of {some_names(changed)}",
