@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from steelyard.design.unpaired.counts import compare_counts
@@ -11,6 +13,7 @@ from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from tests.design.scripted import MACHINE
 
+SECONDS = itertools.count(1.0, 0.001)  # no two counts take the same time
 FLAGS = ["--tool=cachegrind", "--cache-sim=no", "--LL=8388608,16,64"]
 
 
@@ -21,7 +24,7 @@ def counted(
     functions = Functions(
         benchmark=0, side=0, name=["main"], file=["m.c"], object=[""], line=[1], events={"Ir": [instructions]}
     )
-    counts = [Count(benchmark=0, side=0, events={"Ir": instructions}, seconds=1.0) for _ in range(2)]
+    counts = [Count(benchmark=0, side=0, events={"Ir": instructions}, seconds=next(SECONDS)) for _ in range(2)]
     return Run(
         tool="test",
         created="2026-01-01T00:00:00+00:00",
@@ -132,7 +135,7 @@ def test_benchmarks_of_one_run_alone_are_named() -> None:
     def of(*names: str) -> Run:
         run = counted(1000)
         counts = [
-            Count(benchmark=number, side=0, events={"Ir": 1000}, seconds=1.0)
+            Count(benchmark=number, side=0, events={"Ir": 1000}, seconds=next(SECONDS))
             for number in range(len(names))
             for _ in range(2)
         ]
@@ -157,6 +160,13 @@ def test_instructions_do_not_depend_on_simulated_caches_but_cost_does() -> None:
     assert compare(counted(1000), simulated) == "same"
     with pytest.raises(UsageError, match="flags --cache-sim=no --LL=8388608,16,64 in A"):
         compare(counted(1000), simulated, metrics=("instructions", "cost"))
+
+
+def test_counts_and_themselves_are_refused() -> None:
+    run = counted(1000)
+    with pytest.raises(UsageError, match="are the same run"):
+        compare(run, run)
+    assert compare(run, counted(1000)) == "same"
 
 
 def test_a_run_that_was_not_counted_is_refused() -> None:

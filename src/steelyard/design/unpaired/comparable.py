@@ -63,10 +63,15 @@ def require_run(record: Weighing | Run | ForeignResults, path: Path) -> Run:
     return record
 
 
+def check_two(baseline: Run, candidate: Run) -> None:
+    """Raise UsageError for a run and itself, however it was measured."""
+    if all(getattr(baseline, name) == getattr(candidate, name) for name in ("created", "launches", "counting")):
+        raise UsageError("A and B are the same run: give two that were measured one after the other")
+
+
 def check_comparable(baseline: Run, candidate: Run, *, force: bool) -> None:
     """Raise UsageError for a run and itself, and for runs of different machines (unless forced)."""
-    if (baseline.created, baseline.launches) == (candidate.created, candidate.launches):
-        raise UsageError("A and B are the same run: give two that were measured one after the other")
+    check_two(baseline, candidate)
     if baseline.machine.key != candidate.machine.key and not force:
         models = (baseline.machine.cpu_model or "unknown", candidate.machine.cpu_model or "unknown")
         raise UsageError(

@@ -7,7 +7,12 @@ from fractions import Fraction
 
 from steelyard.design.findings import some_names
 from steelyard.design.outcome import derive
-from steelyard.design.unpaired.comparable import counting_conditions_findings, shared_benchmarks, unshared_findings
+from steelyard.design.unpaired.comparable import (
+    check_two,
+    counting_conditions_findings,
+    shared_benchmarks,
+    unshared_findings,
+)
 from steelyard.design.unpaired.differences import apart_findings
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
@@ -27,6 +32,7 @@ def compare_counts(
     Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless forced),
     and for runs with no benchmark in common.
     """
+    check_two(baseline, candidate)
     compared = counted(metrics)
     differences = list(_counting_differences(baseline, candidate, compared))
     if differences and not force:
