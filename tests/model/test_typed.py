@@ -22,6 +22,8 @@ def test_a_shell_reads_the_path_again_and_no_program_an_option(name: str) -> Non
     [
         ("[]", "steelyard import 'a b.json' -o ours.json"),
         ('{"format": "steelyard-bisection"}', "steelyard report 'a b.json' makes a page of it"),
+        ('{"format": "steelyard-calibration"}', "steelyard report 'a b.json' makes a page of it"),
+        ('{"format": "steelyard-interrupted-calibration"}', "steelyard report 'a b.json' makes a page of it"),
     ],
 )
 def test_a_hint_about_a_file_can_be_typed_as_it_stands(

@@ -228,7 +228,8 @@ _OTHER_FORMATS = {
     "steelyard-bisection": "a bisection, and no weighing: steelyard report {} makes a page of it",
     "steelyard-check": "what steelyard check found, and no weighing: steelyard report {} makes a page of it",
     "steelyard-doctor": "what steelyard doctor found, and no weighing: give a record",
-    "steelyard-calibration": "a calibration, and no weighing: give a record",
+    "steelyard-calibration": "a calibration, and no weighing: steelyard report {} makes a page of it",
+    "steelyard-interrupted-calibration": "a part of a calibration: steelyard report {} makes a page of it",
 }
 
 
