@@ -163,6 +163,11 @@ def test_what_waits_for_all_its_children_waits_for_its_own_alone(tmp_path: Path)
     assert (ended.status, ended.out) == (0, "none\n")
 
 
+def test_a_folder_that_cannot_be_entered_is_not_taken_for_a_program_that_does_not_start(tmp_path: Path) -> None:
+    with pytest.raises(MeasurementError, match=r"^sh does not start in \S+/missing \(No such .*.*this folder is there"):
+        run(shell(tmp_path / "missing", "exit 0"))
+
+
 def test_one_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MeasurementError, match="missing does not start"):
         run(Command(["missing"], tmp_path, {}))

@@ -108,8 +108,12 @@ class _Running:
                 start_new_session=True,
             )
         except OSError as error:
-            remedy = REMEDIES.get(error.errno or 0, "check that it is there and can be executed")
-            raise MeasurementError(f"{command.argv[0]} does not start ({error.strerror}): {remedy}") from error
+            if error.filename == command.folder:
+                what, usual_remedy = f" in {command.folder}", "check that this folder is there and can be entered"
+            else:
+                what, usual_remedy = "", "check that it is there and can be executed"
+            remedy = REMEDIES.get(error.errno or 0, usual_remedy)
+            raise MeasurementError(f"{command.argv[0]} does not start{what} ({error.strerror}): {remedy}") from error
 
     def has_ended(self) -> bool:
         """Wait a moment for it; return whether it has ended or its time is up."""
