@@ -127,7 +127,8 @@ def test_limits_that_were_met_are_said(said: Still, foreground: Foreground) -> N
 
 def test_that_nothing_asked_is_said(said: Still, foreground: Foreground) -> None:
     foreground.numbers = {"programs": 3}
-    assert said("true")[1] == "steelyard: no clock stood still: nothing asked the C library for the time\n"
+    sentence = "no clock stood still: nothing that ran as this user asked the C library for the time"
+    assert said("true")[1] == f"steelyard: {sentence}\n"
     foreground.numbers = {}
     assert "no process has loaded the library" in said("true")[1]
 
