@@ -305,6 +305,11 @@ def test_a_pipe_in_their_place_is_not_waited_for(tmp_path: Path) -> None:
         heap.read_use(tmp_path)
 
 
+def test_a_file_that_finds_room_for_its_beginning_alone_is_an_error_and_no_number(launch: Launch) -> None:
+    with pytest.raises(MeasurementError, match=r"cut off .* is there room left"):
+        launch("/bin/sh", "-c", "ulimit -f 8; exec /bin/true")
+
+
 def test_a_file_that_cannot_be_mapped_is_an_error_and_no_number(launch: Launch, tmp_path: Path) -> None:
     library = compiled(tmp_path, "no_maps.so", heap_programs.NO_SHARED_MAPS, "-shared", "-fPIC")
     program = compiled(tmp_path, "peak", heap_programs.PEAK)

@@ -108,19 +108,19 @@ pub fn begin(forked: bool) {
     // SAFETY: the block is that long, and the descriptor is ours. The mapping replaces the block and holds
     // the same numbers; only another thread could have counted in between.
     unsafe {
-        if libc::pwrite(file, start.cast(), LENGTH, 0) == LENGTH as isize {
-            let mapped = libc::mmap(
+        let is_whole = libc::pwrite(file, start.cast(), LENGTH, 0) == LENGTH as isize
+            && libc::mmap(
                 start as *mut c_void,
                 LENGTH,
                 PROT_READ_WRITE,
                 MAP_SHARED | MAP_FIXED,
                 file,
                 0,
-            );
-            if mapped as usize == usize::MAX {
-                // The file would lack what is counted from here on, and must not be taken for complete.
-                libc::ftruncate(file, 0);
-            }
+            ) as usize
+                != usize::MAX;
+        if !is_whole {
+            // The file would lack what is counted from here on, and must not be taken for complete.
+            libc::ftruncate(file, 0);
         }
         libc::close(file);
     }
