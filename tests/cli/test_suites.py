@@ -233,6 +233,15 @@ def test_parts_on_processors_of_their_own_merge(scripted: ScriptedWorld) -> None
     assert scripted("merge", "1.json", "2.json", "-o", "all.json").status in (0, 1)
 
 
+def test_parts_merge_where_not_all_machines_have_the_same_variables_set(scripted: ScriptedWorld) -> None:
+    for number, passed_on in ((1, ["PATH", "TZ"]), (2, ["HOME", "PATH"])):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
+        path = Path(f"{number}.json")
+        save(with_settings(weighing_in(str(path)), environment=passed_on), path)
+    assert scripted("merge", "1.json", "2.json", "-o", "all.json").status in (0, 1)
+    assert sorted(weighing_in("all.json").settings.environment) == ["HOME", "PATH", "TZ"]
+
+
 @pytest.mark.parametrize("budget", [("--pairs", "12"), ("--max-time", "0.6")])
 @pytest.mark.parametrize("more", [("--pairs", "8"), ("--max-time", "1")])
 def test_a_part_that_was_carried_on_merges_with_one_that_was_not(

@@ -14,14 +14,15 @@ from steelyard.model.findings import Finding
 from steelyard.model.heap import Heap
 from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Run, Weighing
-from steelyard.model.settings import Shard
+from steelyard.model.settings import Settings, Shard
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.typed import typed
 
 # The settings that may differ between two parts of one suite: where and when they were measured, on which processor,
-# whether beside each other, and how much of it they are.
+# whether beside each other, which of the usual variables are set there, and how much of it they are.
 _BUDGET = ("pairs", "max_time_s", "longest_time_s")
-_SETTINGS_OF_PART = {"seed", "shard", "starts", "directory", "output", "cpu", "cpu_choice", "pairing", *_BUDGET}
+_PLACE = ("directory", "environment", "cpu", "cpu_choice")
+_SETTINGS_OF_PART = {"seed", "shard", "starts", "output", "pairing", *_PLACE, *_BUDGET}
 # The fields of a subject that say which program it is; its file may lie elsewhere on another machine.
 _PROGRAM_FIELDS = ("name", "command", "shell", "digest")
 
@@ -193,7 +194,7 @@ def _join(records: Sequence[Weighing]) -> Weighing:
         update={
             "tool": steelyard.__version__,
             "created": min(record.created for record in records),
-            "settings": first.settings.model_copy(update={"shard": None, **_least_budget(records)}),
+            "settings": _settings(records),
             "benchmarks": _benchmarks(records, origins),
             "stop": [records[part].stop[number] for part, number in origins],
             "preparing_s": sum(record.preparing_s for record in records),
@@ -213,10 +214,15 @@ def _join(records: Sequence[Weighing]) -> Weighing:
     )
 
 
-def _least_budget(records: Sequence[Weighing]) -> dict[str, Any]:
-    """Return the least that any part was given: of a part that needs more, a larger one would be taken for enough."""
+def _settings(records: Sequence[Weighing]) -> Settings:
+    """Return what holds for all parts, with every variable that was passed on in one of them.
+
+    The budget is the least that any part was given: of a part that needs more, a larger one would be taken for enough.
+    """
     told = {name: [getattr(record.settings, name) for record in records] for name in _BUDGET}
-    return {name: min(filter(None, values), default=None) for name, values in told.items()}
+    budget = {name: min(filter(None, values), default=None) for name, values in told.items()}
+    passed_on = dict.fromkeys(name for record in records for name in record.settings.environment)
+    return records[0].settings.model_copy(update={"shard": None, "environment": [*passed_on], **budget})
 
 
 def _benchmarks(records: Sequence[Weighing], origins: Sequence[tuple[int, int]]) -> list[Benchmark]:
