@@ -7,7 +7,7 @@ import mmap
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -114,12 +114,12 @@ def _check_size(written: int | None, where: str) -> None:
         )
 
 
-def json_of(text: bytes | str, what: str) -> Any:
+def json_of(text: bytes | str, what: str, object_of: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
     """Parse the JSON that a harness wrote; raises LaunchError, which names `what`, for anything else."""
     if not text.strip():
         raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
     try:
-        return json.loads(text, parse_int=parse_integer)
+        return json.loads(text, parse_int=parse_integer, object_pairs_hook=object_of)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"wrote a {what} that is no JSON, or was cut: {quoted(text)}") from error
 

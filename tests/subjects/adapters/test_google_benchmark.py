@@ -253,6 +253,12 @@ def test_an_entry(entry: dict[str, Any], sample: Sample | None) -> None:
     assert len(str(refused.value)) < 300
 
 
+@pytest.mark.parametrize("name", ["iterations", "real_time", "cpu_time", "repetitions", "skipped", "error_occurred"])
+def test_a_counter_with_the_name_of_a_field_changes_nothing(name: str) -> None:
+    text = report(ENTRY | {"repetitions": 1, "cpu_time": 2, "COUNTER": 5.0}).replace("COUNTER", name)
+    assert repetitions_of(text) == repetitions_of(report(ENTRY | {"repetitions": 1, "cpu_time": 2}))
+
+
 def test_reports_of_old_versions_tell_aggregates_by_their_names_alone() -> None:
     entry = {"iterations": 10, "real_time": 2, "cpu_time": 2, "time_unit": "ns"}
     names = ["a", "a", "a_mean", "a_median", "a_stddev", "geometric_mean"]

@@ -166,7 +166,8 @@ class GoogleBenchmark(StillHarness):
 
 def repetitions_of(text: bytes | str) -> list[Repetition]:
     """Return all repetitions in a JSON report, without aggregates; raises LaunchError if it is no such report."""
-    report = json_of(text, "report of Google Benchmark")
+    # The user's counters stand behind Google Benchmark's own fields, and may have the same names.
+    report = json_of(text, "report of Google Benchmark", lambda pairs: dict(reversed(pairs)))
     entries = report.get("benchmarks") if isinstance(report, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise LaunchError('wrote JSON that is no report of Google Benchmark: it has no list of "benchmarks"')
@@ -192,11 +193,11 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
     name = check_name(entry.get("run_name", entry.get("name")))
     count = entry.get("repetitions")
     repetitions = count if type(count) is int and count > 0 else None
-    if entry.get("error_occurred"):
+    if entry.get("error_occurred") is True:  # a number is a counter of that name
         return Repetition(
             name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:MOST_CHARACTERS]
         )
-    if entry.get("skipped"):
+    if entry.get("skipped") is True:
         return Repetition(
             name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
         )
