@@ -454,6 +454,12 @@ def test_a_wait_that_was_not_in_the_round_is_left_out() -> None:
     assert one.samples() == (Sample(10, 10_000, 9_000, 2_000), Sample(10, 20_000, 19_000, 0))
 
 
+def test_rounds_of_a_warm_up_are_none_of_those_that_count() -> None:
+    told = json.loads(result()) | {"steelyard": [[1_000, 0], [9_000, 500], [19_000, 0]]}
+    (one,) = results_in(json.dumps(told))
+    assert one.samples() == (Sample(10, 10_000, 9_000, 500), Sample(10, 20_000, 19_000, 0))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

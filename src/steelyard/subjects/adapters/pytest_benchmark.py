@@ -114,11 +114,15 @@ class Result:
     iterations: int
     data: tuple[Any, ...]
     scheduled: tuple[Any, ...] = ()
-    """For each round [ns on a processor, ns waiting for one, order in its turn], if our plugin could tell."""
+    """For each round, and before them those of a warm-up: [ns on a processor, ns waiting for one, order in its turn].
+
+    Empty if our plugin could not tell."""
 
     def samples(self) -> tuple[Sample, ...]:
         """Return a sample for each round; raises LaunchError for what is no time."""
-        scheduled = self.scheduled if len(self.scheduled) == len(self.data) else [()] * len(self.data)
+        # Rounds of a warm-up (`pedantic`) come first, and are told of only by our plugin.
+        warm_up = len(self.scheduled) - len(self.data)
+        scheduled = self.scheduled[warm_up:] if warm_up >= 0 else [()] * len(self.data)
         both = zip(self.data, scheduled, strict=True)
         samples = tuple(_sample(self.iterations, seconds, *times) for seconds, times in both)
         if not samples:
