@@ -153,6 +153,7 @@ def test_what_pedantic_fixes_is_left_to_it(driver: Driver) -> None:
     ("test", "said"),
     [
         (f"{BROKEN}::test_skips", "says: the test was skipped: not here"),
+        (f"{BROKEN}::test_expects_an_exception", "says: what it measures raised an exception, which the test expects"),
         (f"{WORK}::test_plain", "says: no test that uses the benchmark fixture is called bench/bench_work.py::test_pl"),
     ],
 )

@@ -16,6 +16,11 @@ def test_raises(benchmark: Any) -> None:
     benchmark(int, "no number")
 
 
+def test_expects_an_exception(benchmark: Any) -> None:
+    with pytest.raises(ValueError, match="no number"):
+        benchmark(int, "no number")
+
+
 def test_skips(benchmark: Any) -> None:
     assert benchmark
     pytest.skip("not here")

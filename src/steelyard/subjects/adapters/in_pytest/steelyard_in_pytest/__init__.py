@@ -177,12 +177,14 @@ class Run(Choosing):
         benchmark.__class__ = type(theirs.__name__, (theirs,), {"__call__": measure, "pedantic": pedantic})
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Report a test that was skipped, or was expected to fail."""
+        """Report a test that was skipped, was expected to fail, or expects that what it measures fails."""
         if hasattr(report, "wasxfail"):
             self._fail("the test is expected to fail: it cannot be a benchmark", skipped=True)
         elif report.skipped:
             reason = str(report.longrepr[-1]) if isinstance(report.longrepr, tuple) else "no reason given"
             self._fail("the test was skipped: " + reason.replace("Skipped: ", "", 1), skipped=True)
+        elif report.passed and getattr(self._measured, "has_error", False):
+            self._fail("what it measures raised an exception, which the test expects: such a body has no time")
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
