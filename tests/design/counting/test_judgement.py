@@ -12,10 +12,11 @@ from steelyard.design.counting.plan import missing_counts
 from steelyard.model.counting import Count, CountSettings, Weights
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import Launches
 from steelyard.model.settings import Shard
 from steelyard.stats.counts import counts_needed
 from tests.design.counted import count, counted_run, counted_weighing, counts
-from tests.report.records import verdict
+from tests.report.records import row, verdict
 
 MORE = counts_needed(0.01)
 # Reads and writes beside the instructions: 3 hits of main memory, 4 of the last level, all others of the first.
@@ -206,6 +207,12 @@ def test_counts_that_ran_at_once_took_no_longer_than_the_whole() -> None:
     assert count_summary(run.model_copy(update={"seconds": 1.2}), 0, "instructions").seconds == 1.2
     weighing = counted_weighing(counts([1000, 1000], [1006, 1006]))
     assert count_verdicts(weighing.model_copy(update={"seconds": 2.5}), [0], "instructions")[0].seconds == 2.5
+
+
+def test_counts_beside_launches_took_their_own_time_and_not_that_of_the_launches() -> None:
+    record = counted_weighing(counts([1000, 1000], [1006, 1006])).model_copy(update={"seconds": 2.5})
+    timed = record.model_copy(update={"launches": Launches.of_rows([row(0, 0, 100)])})
+    assert count_verdicts(timed, [0], "instructions")[0].seconds == 4
 
 
 def test_a_run_of_nothing() -> None:

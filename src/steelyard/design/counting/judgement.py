@@ -55,7 +55,9 @@ def count_summary(record: Run, benchmark: int, metric: str) -> Summary:
 
 def _elapsed_seconds(record: Weighing | Run, counts: Sequence[Count]) -> float:
     """Return how long these counts took, in s; if they ran at the same time, no longer than the whole."""
-    return min(sum(count.seconds for count in counts), record.seconds or inf)
+    # Beside launches, the record's time is that of the launches.
+    whole_s = 0.0 if len(record.launches) else record.seconds
+    return min(sum(count.seconds for count in counts), whole_s or inf)
 
 
 def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
