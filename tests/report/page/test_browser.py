@@ -112,6 +112,16 @@ def test_it_is_sorted_by_each_heading_both_ways(suite: Page) -> None:
     )
 
 
+def test_benchmarks_that_are_called_like_verdicts_are_sorted_by_their_names(browser: Browser, tmp_path: Path) -> None:
+    save(records.weighing(benchmarks=("slower", "zip", "faster", "add"), pairs=8), tmp_path / "record.json")
+    (tmp_path / "page.html").write_text(pages.page([tmp_path / "record.json"]))
+    page = browser.new_page()
+    show(page, (tmp_path / "page.html").as_uri())
+    page.locator("#part-1-table thead button").first.click()
+    assert names(page) == ["add", "faster", "slower", "zip"]
+    page.close()
+
+
 def test_it_is_filtered_by_text_verdict_and_tag_and_grouped(suite: Page) -> None:
     part = suite.locator("#part-1")
     search = part.get_by_role("searchbox")

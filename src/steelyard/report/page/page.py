@@ -250,6 +250,7 @@ def _sorting_keys(part: Part, name: str) -> dict[str, Any]:
     return {
         "table": f"{name}-table",
         "columns": columns,
+        "ranked": [place for place, column in enumerate(part.columns) if column.kind == "verdict"],
         "verdicts": [row.verdict for row in part.rows],
         "metrics": [row.metric for row in part.rows],
         "metric": part.metric,

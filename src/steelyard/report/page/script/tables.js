@@ -59,7 +59,9 @@ export class Table {
     if (!this.sorted) return [...this.rows];
     const { column, sign } = this.sorted;
     const keys = this.told.columns[column];
-    const of = (one) => (keys[one.index] !== null && ORDER.includes(keys[one.index]) ? ORDER.indexOf(keys[one.index]) : keys[one.index]);
+    // Only verdicts: a benchmark may be called like one.
+    const isRanked = this.told.ranked.includes(column);
+    const of = (one) => (isRanked && ORDER.includes(keys[one.index]) ? ORDER.indexOf(keys[one.index]) : keys[one.index]);
     return [...this.rows].sort((one, other) => {
       const [a, b] = [of(one), of(other)];
       const last = a === null || b === null ? 1 : sign;
