@@ -13,12 +13,13 @@ from rich.console import Console
 from steelyard.design.counting.judgement import count_summary, count_verdicts
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.findings import Finding
+from steelyard.model.launches import Launches
 from steelyard.model.records import Run, Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.report import markdown, terminal
 from tests.design.counted import TOOL, count, counted_run, counted_weighing, counts, functions
 
-from .records import flat
+from .records import flat, row
 
 HIT = {"I1mr": 0, "ILmr": 0, "Dr": 300, "D1mr": 4, "DLmr": 1, "Dw": 100, "D1mw": 1, "DLmw": 1}
 # 1,395 hits in the first level, 3 in the last one, 2 in main memory: 1395 + 15 + 70 at the default weights.
@@ -199,6 +200,13 @@ def test_a_weighing_of_too_few_counts_has_words_all_the_same() -> None:
     assert "too few counts for any verdict: let it run to its end" in text
     text = flat(shown(counted_weighing(counts([1000, 1001, 1000, 1000], [1000, 1001, 1000, 1000]))))
     assert "counts that do not repeat need 5 a side: let it run to its end" in text
+
+
+def test_a_table_of_counts_beside_launches_has_the_time_of_the_counts() -> None:
+    made = [one for benchmark in (0, 1) for one in counts([1000] * 5, [1010] * 5, benchmark)]
+    record = counted_weighing(made, benchmarks=2).model_copy(update={"seconds": 2.5, "stop": ["decided"] * 2})
+    assert "2 slower in 2.5 s" in shown(record)
+    assert "2 slower in 20 s" in shown(record.model_copy(update={"launches": Launches.of_rows([row(0, 0, 100)])}))
 
 
 def test_a_weighing_of_what_one_side_has_none_of() -> None:

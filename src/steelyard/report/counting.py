@@ -72,6 +72,13 @@ def noise(verdict: Verdict) -> str | None:
     return stability_text(verdict) if is_counted(verdict.metric) else disturbances.noise(verdict)
 
 
+def counting_s(record: Weighing | Run) -> float | None:
+    """Return how long the counts beside launches took, in s, which the record's time leaves out; None without both."""
+    if record.counting is None or not len(record.launches):
+        return None
+    return sum(one.seconds for one in record.counting.counts)
+
+
 def changed_verdicts(verdicts: list[Verdict]) -> list[Verdict]:
     """Return the verdicts of the benchmarks that changed, in the first counted metric."""
     counted = [verdict for verdict in verdicts if verdict.stability is not None]

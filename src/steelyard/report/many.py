@@ -8,8 +8,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from steelyard.model.derived import Verdict, deciding_of
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
-from steelyard.report import budgets, disturbances, figures, notes, ranking, sentences, suite_mean, words
+from steelyard.report import budgets, counting, disturbances, figures, notes, ranking, sentences, suite_mean, words
 from steelyard.report.bounds import most_changed, show_left_out
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, print_margins, verdict_text
@@ -38,7 +39,9 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.To
             _print_throughputs(sheet, shown)
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         weighed = [verdict for verdict in chosen if not verdict.control]
-        tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(record.seconds)}"
+        counts_s = counting.counting_s(record) if is_counted(metric) else None
+        taken_s = record.seconds if counts_s is None else counts_s
+        tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(taken_s)}"
         if any(verdict.baseline is not None for verdict in chosen):  # not if none of them was measured
             are_shown = "baseline" in titles
             tally += "; baseline and candidate are medians" if are_shown else "; --markdown FILE has the medians"

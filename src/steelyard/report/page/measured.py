@@ -11,7 +11,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import USED, has_order, times_ns
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
-from steelyard.report import figures, heap, sentences
+from steelyard.report import counting, figures, heap, sentences
 from steelyard.report.page import elements, sequences
 from steelyard.report.page.budget import Budget
 from steelyard.report.page.data import Figure, Role
@@ -79,8 +79,8 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
 def _duration_text(record: Weighing | Run) -> str | None:
     """Say how long measuring took, if known (not for a journal); counts beside launches have a time of their own."""
     durations = [figures.seconds(record.seconds)] if record.seconds else []
-    if record.counting is not None and len(record.launches):
-        durations.append(f"{figures.seconds(sum(one.seconds for one in record.counting.counts))} for the counts")
+    if (counts_s := counting.counting_s(record)) is not None:
+        durations.append(f"{figures.seconds(counts_s)} for the counts")
     return ", and ".join(durations) or None
 
 
