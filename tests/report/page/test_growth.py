@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from steelyard.report.page import growth, units
 from steelyard.report.page.data import Figure, Role
@@ -49,3 +50,19 @@ def test_a_power_that_does_not_fit_is_not_claimed() -> None:
 
 def test_one_side_alone_has_points() -> None:
     assert [one.draw for one in curve(lambda size: 1e4 * size).panels[0].series] == ["points", "dashes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "titles"),
+    [
+        ("n={n}, k={k}", ["n=…, k=1", "n=…, k=2"]),
+        ("sort[{n}-{k}]", ["sort[…-…], k=1", "sort[…-…], k=2"]),
+    ],
+)
+def test_parameters_of_the_same_value_are_told_apart(name: str, titles: list[str]) -> None:
+    found = [
+        growth.Measured(name.format(n=n, k=k), {"n": str(n), "k": str(k)}, "wall", (1e4 * n,))
+        for n in (1, 2, 4)
+        for k in (1, 2)
+    ]
+    assert [one.panels[0].title for one in growth.curves(found, SIDES[:1], quantity_of)] == titles

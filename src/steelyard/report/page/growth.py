@@ -63,9 +63,9 @@ def _parameters(benchmark: Measured) -> Iterable[tuple[str, str, float]]:
     for parameter, value in benchmark.params.items():
         number = _number(value)
         if number is not None:
-            others = {key: other for key, other in benchmark.params.items() if key != parameter}
-            name_without = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "…", benchmark.name)
-            yield f"{name_without} {others or ''}".strip(), parameter, number
+            name_without = _name_without(parameter, benchmark)
+            others = [f"{key}={other}" for key, other in benchmark.params.items() if key != parameter]
+            yield ", ".join([name_without, *(one for one in others if one not in name_without)]), parameter, number
     if not benchmark.params:
         for match in _NUMBER.finditer(benchmark.name):
             number = _number(match.group())
@@ -75,6 +75,16 @@ def _parameters(benchmark: Measured) -> Iterable[tuple[str, str, float]]:
                     "the number in the name",
                     number,
                 )
+
+
+def _name_without(parameter: str, benchmark: Measured) -> str:
+    """Return a benchmark's name with … for a parameter's value; where no name tells it from others, for all values."""
+    assigned = rf"(?<!\w){re.escape(f'{parameter}={benchmark.params[parameter]}')}(?![\w.])"
+    name, times = re.subn(assigned, f"{parameter}=…", benchmark.name)
+    if not times:
+        for value in benchmark.params.values():
+            name = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "…", name)
+    return name
 
 
 def _number(text: str) -> float | None:
