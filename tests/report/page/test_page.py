@@ -13,7 +13,7 @@ from steelyard.design.reporting import page_of_shown
 from steelyard.design.unpaired.foreign import compare_foreign
 from steelyard.design.unpaired.runs import compare_runs
 from steelyard.history.calibrations import to_json
-from steelyard.model.bisection import Bisection, Commit, Compared, Step
+from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.findings import Finding
@@ -149,6 +149,27 @@ def test_a_bisection_is_told_as_on_the_terminal(tmp_path: Path) -> None:
     assert "Several commits changed it; the larger part came from here (bad against good: slower +10.0 %" in text
     assert "A wrong commit is named with a chance of 1 % at most." in text
     assert "step 1 of 1 aaaaaaaaaa bad, 1 commit left" in text
+
+
+@pytest.mark.parametrize(
+    ("end", "left", "headline"),
+    [
+        ("range", 1, "undecided: 1 commit left"),
+        ("interrupted", 2, "interrupted: 2 commits left"),
+        ("undecided", 0, "undecided"),
+    ],
+)
+def test_a_bisection_that_names_no_commit_claims_no_more_than_it_knows(
+    tmp_path: Path, end: End, left: int, headline: str
+) -> None:
+    commit = Commit(hash="a" * 40, parents=["b" * 40], tree="t", author="A", date="2026-01-01", subject="s")
+    record = Bisection(
+        tool="0", repository="r", command="x", build=None, metric="active", margin=0.01, alpha=0.01, end=end,
+        good=commit, bad=commit, commits=3, steps=[], seconds=1.0, suspects=[commit] * left, why="unclear",
+    )  # fmt: skip
+    (tmp_path / "ended.json").write_text(record.model_dump_json())
+    page = pages.page([tmp_path / "ended.json"])
+    assert re.sub("<.*?>", "", re.findall(r"<h1.*?</h1>", page)[0]) == headline
 
 
 def test_pairs_that_no_look_judged_are_said_where_they_are_drawn(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def of_bisection(record: Bisection) -> Part:
         for one in record.suspects
     ]
     if suspects and record.found is None:
-        tables.append(elements.table("One of these commits it is", ["commit", "subject", "author", "date"], suspects))
+        tables.append(elements.table("Commits that are left", ["commit", "subject", "author", "date"], suspects))
     return Part(
         kind="bisection",
         title=record.command,
@@ -276,7 +276,9 @@ def _bisection_headline(record: Bisection) -> str:
         return f"{record.sought}{change} since {record.found.short}"
     if record.end == "nothing":
         return "same: there is nothing to find"
-    return f"{record.end}: one of {figures.count(len(record.suspects) or record.commits, 'commit')}"
+    word = "undecided" if record.end == "range" else record.end
+    # Where the ends could not be told apart, none is suspected.
+    return f"{word}: {figures.count(len(record.suspects), 'commit')} left" if record.suspects else word
 
 
 def _commit_line(commit: Commit) -> Content:
