@@ -64,6 +64,13 @@ def test_what_is_missing_is_not_listed_as_open_too(number: int) -> None:
     assert "open b0 active +0.42 % [-0.40 %, +1.20 %], limit 0.5 %: not slower" in shown(both)
 
 
+def test_of_very_many_the_first_are_listed_and_the_others_counted() -> None:
+    assert "limit 0.5 %: not slower by more than 1.20 %, not faster" in shown(opened(1))
+    text = shown(opened(1300))
+    assert text.count("limit 0.5 %: not slower") == 200
+    assert " 1,100 more: --markdown FILE has all of them" in text
+
+
 def test_other_notes_are_not() -> None:
     assert "short" not in shown(opened(2, NOISY, Finding(code="short", message="short")))
     assert "note" not in shown(opened(2))

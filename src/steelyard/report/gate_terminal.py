@@ -10,7 +10,7 @@ from rich.text import Text
 
 from steelyard.model.findings import NOT_AS_ASKED, Finding
 from steelyard.model.gate import GateReport, GateVerdict, Judged, worst_first
-from steelyard.report import budgets, figures, gate_words, notes, sentences
+from steelyard.report import budgets, gate_words, notes, sentences
 from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES, print_exit_status_note
@@ -76,5 +76,5 @@ def _print_list(sheet: Sheet, label: str, lines: Sequence[Text], after: Sequence
     sheet.blank()
     shown = list(lines[:MOST_BENCHMARKS])
     if len(lines) > MOST_BENCHMARKS:
-        shown.append(Text(f"{figures.count(len(lines) - MOST_BENCHMARKS, 'more')}: --markdown FILE has all of them"))
+        shown.append(Text(f"{len(lines) - MOST_BENCHMARKS:,} more: --markdown FILE has all of them"))
     sheet.row(label, *shown, *after)
