@@ -182,7 +182,7 @@ def test_many_undecided_benchmarks_are_named_and_their_budget_is_said_once() -> 
     text = flat(weighed(*told, record=records.weighing(benchmarks=names, stop="time", settings=Settings(max_time_s=3))))
     assert "undecided b0: not slower by more than 1.20 %" in text
     assert text.count("not slower by more than 1.20 %") == 10
-    assert "and 3 more, as the table has them" in text
+    assert "and 3 more: --markdown FILE has all of them" in text
     assert text.count("--max-time 9") == 1
 
 

@@ -69,9 +69,14 @@ def _print_undecided(sheet: Sheet, record: Weighing, verdicts: list[Verdict]) ->
         excluded = sentences.what_is_ruled_out(verdict, record.settings) or "nothing is known"
         lines.append(Text.assemble((name, "bold"), f": {excluded}"))
     if len(undecided) > _MOST_LISTED:
-        lines.append(Text(f"and {len(undecided) - _MOST_LISTED} more, as the table has them"))
+        lines.append(Text(_more(len(undecided))))
     sheet.blank()
     sheet.row("undecided", *lines, *budgets.budget_of_all(undecided, record), style=STYLES["undecided"])
+
+
+def _more(number: int) -> str:
+    # Not in the table: it says less of each, and leaves most of very many out.
+    return f"and {number - _MOST_LISTED:,} more: --markdown FILE has all of them"
 
 
 def _print_table(sheet: Sheet, verdicts: Sequence[Verdict], confidence: str) -> list[str]:
@@ -131,7 +136,7 @@ def _print_throughputs(sheet: Sheet, verdicts: Sequence[Verdict]) -> None:
         for name, rates in list(rates_by_name.items())[:_MOST_LISTED]
     ]
     if len(rates_by_name) > _MOST_LISTED:
-        lines.append(Text(f"and {len(rates_by_name) - _MOST_LISTED} more: --markdown FILE has all of them"))
+        lines.append(Text(_more(len(rates_by_name))))
     if lines:
         sheet.row(_THROUGHPUT, *lines)
 
