@@ -536,5 +536,5 @@ def test_a_warm_up_far_off_is_told_as_beyond_the_edge(tmp_path: Path) -> None:
 def test_what_is_nothing_on_both_sides_is_drawn_as_nothing(tmp_path: Path) -> None:
     record = records.weighing(pairs=20, settings=Settings(metrics=["major_faults"]))
     text = told(pages.page([kept(tmp_path, record)]))
-    assert "20 pairs with changes from 0.00 % to 0.00 %" in text
-    assert "Baseline: median 0, half of it from 0 to 0, all from 0 to 0." in text
+    assert "20 pairs with a change of 0.00 %" in text
+    assert "Baseline: all 20 are 0." in text

@@ -85,3 +85,14 @@ def test_a_last_look_without_an_interval_is_drawn_as_it_is() -> None:
 
 def test_two_looks_are_no_way_to_be_seen() -> None:
     assert sequences.looks_figure(looked(Look(8, 0.03), Look(12, 0.02)), (0.015, 0.025), 0.005) is None
+
+
+def test_what_is_of_one_value_has_no_ends() -> None:
+    launches = Launches.of_rows([row(0, 0, delay_ns=5 * MS), row(0, 1)])
+    values, places = np.array([20.0 * MS]), np.array([0])
+    drawn = sequences.launches_figure(launches, 0, values, places, units.of_metric("wall", values), 100, None)
+    assert drawn is not None
+    assert drawn.told == "1 launch of 20.00 ms; 1 waited for a processor for over 1 % of its time."
+    back = LookBack(launches, np.array([20.0 * MS]), np.array([21.0 * MS]), [])
+    drawn = sequences.pairs_figure(verdict(change=0.05, interval=None, pairs=1), back, 100, None)
+    assert drawn.told.startswith("1 pair with a change of +5.00 %;")

@@ -117,6 +117,8 @@ def _summary_sentence(sample: Sample, ordered: FloatArray, modes_found: Sequence
     low, lower, median, upper, high = (
         quantity.written(float(one)) for one in np.quantile(ordered, [0, 0.25, 0.5, 0.75, 1])
     )
+    if low == high:
+        return f"{capitalised(sample.label)}: all {len(ordered):,} are {median}."
     text = f"{capitalised(sample.label)}: median {median}, half of it from {lower} to {upper}, all from {low} to {high}"
     if len(modes_found) > 1:
         text += f"; it crowds at {' and '.join(map(quantity.written, modes_found))}"

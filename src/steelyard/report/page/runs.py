@@ -196,7 +196,7 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
 def _sequence_figure(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:
     series = distributions.Sample("sample", "baseline", values).in_order(quantity, most)
     counts = f"{figures.count(len(values), 'sample')} of {figures.count(processes, 'process')}"
-    text = f"{counts}, one behind the other, {quantity.span(values)}."
+    text = f"{counts}, {'one behind the other, ' if len(values) > 1 else ''}{quantity.span(values)}."
     panel = Panel("Samples", Axis("number of the sample", whole=True), quantity.axis, [series])
     return Figure(
         "Every sample in its order", text, [panel], distributions.thinning_note(len(series.x), len(values), "samples")

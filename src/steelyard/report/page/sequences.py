@@ -168,8 +168,9 @@ def _pairs_sentence(changes: FloatArray, disturbed: int, others: Sequence[str]) 
     if not len(known):
         return "No pair has a relative change."
     low, lower, upper, high = (figures.change(float(one) / 100) for one in np.quantile(known, [0, 0.25, 0.75, 1]))
-    text = (
-        f"{figures.count(len(known), 'pair')} with changes from {low} to {high}, half of them from {lower} to {upper}"
+    text = f"{figures.count(len(known), 'pair')} with "
+    text += (
+        f"a change of {low}" if low == high else f"changes from {low} to {high}, half of them from {lower} to {upper}"
     )
     if disturbed:
         text += (
@@ -197,8 +198,8 @@ def launches_figure(
     series = course.series_by_wait("launch", disturbed, "baseline")
     text = f"{figures.count(len(values), 'launch')} {quantity.span(values)}"
     if disturbed.any():
-        share = figures.percent(DISTURBED_FROM)
-        text += f"; {int(disturbed.sum()):,} waited for a processor for over {share} of their time"
+        share, number = figures.percent(DISTURBED_FROM), int(disturbed.sum())
+        text += f"; {number:,} waited for a processor for over {share} of {'its' if number == 1 else 'their'} time"
     text = "; ".join([text, *course.straggler_texts()])
     panel = Panel("Launches", _TIME_AXIS, quantity.axis, series)
     drawn = sum(len(one.x) for one in series)

@@ -35,8 +35,9 @@ class Quantity:
         return np.asarray(values / self.divisor)
 
     def span(self, values: FloatArray) -> str:
-        """Write the lowest and the highest of the values that are known."""
-        return f"from {self.written(float(np.nanmin(values)))} to {self.written(float(np.nanmax(values)))}"
+        """Write the lowest and the highest of the values that are known; once if they are alike."""
+        low, high = (self.written(float(end)) for end in (np.nanmin(values), np.nanmax(values)))
+        return f"of {low}" if low == high else f"from {low} to {high}"
 
 
 def of_metric(metric: str, *values: FloatArray) -> Quantity:
