@@ -232,7 +232,7 @@ def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
         foreign_results({"sort": processes(12, level)}, name=f"{name}.json") for name, level in (("a", 1.0), ("b", 1.5))
     )
     save(one, tmp_path / "a")
-    assert "imported, not measured by Steelyard" in told(pages.page([tmp_path / "a"]))
+    assert "Imported, not measured by Steelyard" in told(pages.page([tmp_path / "a"]))
     found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
     diff = told(page_of_shown([found], pages.NOW))
     assert "+50" in diff

@@ -139,7 +139,7 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
         title=provenance.files[0].name,
         headline=f"{figures.count(len(record.benchmarks), 'benchmark')} of {provenance.tool}",
         verdict="",
-        lines=[f"{foreign.origin(record)}."],
+        lines=[sentence(foreign.origin(record))],
         caption="Levels, as the other tool measured them",
         columns=[
             Column("benchmark", "text"),
