@@ -84,6 +84,14 @@ def test_benchmarks_that_were_not_reached_will_have_their_turns() -> None:
     assert all_of[0].seconds_needed > 1.8 * reached[0].seconds_needed
 
 
+def test_a_control_has_its_turns_as_well() -> None:
+    record = weigh(noisy(0.0, wall_ns=1e9), 2, max_time_s=30.0)[0]
+    control = record.benchmarks[1].model_copy(update={"candidate": 0, "control": True})
+    verdict = verdicts(record.model_copy(update={"benchmarks": [record.benchmarks[0], control]}))[0]
+    assert (verdict.verdict, verdict.control) == ("undecided", False)
+    assert verdict.seconds_needed == pytest.approx(30 + 4 * ((verdict.pairs_needed or 0) - verdict.pairs), rel=0.1)
+
+
 def test_of_merged_weighings_a_benchmark_waits_for_those_of_its_part_alone() -> None:
     record = weigh(noisy(0.0, wall_ns=1e9), 2, max_time_s=30.0)[0]
     launches = [[*record.launches.benchmark].count(number) for number in (0, 1)]

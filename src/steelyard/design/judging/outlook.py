@@ -80,7 +80,7 @@ def needed_after_few_pairs(differences: FloatArray, settings: Settings, budgets:
 def with_needed_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdict]:
     """Return one metric's verdicts with the time that what they lack takes, all that was measured included.
 
-    Open benchmarks take turns, so that each waits for the others of its part.
+    Open benchmarks take turns, so that each waits for the others of its part, and for its control.
     """
     if not len(record.launches):
         return verdicts
@@ -124,11 +124,17 @@ def _part_with_seconds(record: Weighing, part: _Part, verdicts: list[Verdict]) -
     if not undecided:
         return
     launches = record.launches.by_benchmark(len(record.benchmarks))
+    # They go on for as long as anything is open.
+    controls = [
+        number for number in part.benchmarks if record.benchmarks[number].control and record.stop[number] != "failed"
+    ]
     seconds_per_pair = {
-        verdict.index: _seconds_per_pair(launches[verdict.index], part, verdict.index) for verdict in undecided
+        number: _seconds_per_pair(launches[number], part, number)
+        for number in [*(verdict.index for verdict in undecided), *controls]
     }
     known = [seconds for seconds in seconds_per_pair.values() if seconds is not None]
     unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in members)
+    unmeasured += sum(seconds_per_pair[number] is None for number in controls)
     round_s = sum(known) + unmeasured * fmean(known or [0.0])
     so_far_s = record.preparing_s / max(1, len(record.parts)) + part.seconds
     for verdict in undecided:
