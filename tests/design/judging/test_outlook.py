@@ -127,6 +127,12 @@ def test_a_warm_up_takes_its_time_of_a_budget() -> None:
     assert few.pairs == many.pairs + 8
 
 
+def test_so_does_what_the_budget_left_of_it() -> None:
+    verdict = weighed(1.0, 10.0, warm_up=9)
+    assert (verdict.pairs, verdict.pairs_needed) == (0, 12)
+    assert verdict.seconds_needed == pytest.approx(2 * (9 + 12), rel=0.01)
+
+
 def test_so_few_pairs_that_they_tell_of_no_noise_need_a_dozen() -> None:
     for budget_s, pairs in ((5.0, 1), (9.0, 3)):
         verdict = weighed(1.0, budget_s)

@@ -124,6 +124,12 @@ def test_the_time_to_name_is_that_of_all_benchmarks_also_those_that_there_was_no
     assert 19 * 2 * 14 < asked_s < 19 * 2 * 14 * 2
 
 
+def test_a_warm_up_that_the_budget_cut_off_takes_its_time_of_a_longer_one() -> None:
+    (said,) = allowances(1, max_time_s=1, warm_up=50)
+    # 50 pairs of the warm-up and a dozen more, 0.2 s each, and two in five to spare.
+    assert said.endswith("too few for a verdict at alpha 0.01, which takes 8; with some to spare: --max-time 18")
+
+
 def test_too_little_time_for_several_is_said_as_time() -> None:
     (said,) = allowances(3, max_time_s=3)
     assert "too few for verdicts that share alpha 0.01, which take 10; with some to spare: --max-time" in said

@@ -128,23 +128,29 @@ def _part_with_seconds(record: Weighing, part: _Part, verdicts: list[Verdict]) -
     controls = [
         number for number in part.benchmarks if record.benchmarks[number].control and record.stop[number] != "failed"
     ]
-    seconds_per_pair = {
-        number: _seconds_per_pair(launches[number], part, number)
-        for number in [*(verdict.index for verdict in undecided), *controls]
-    }
-    known = [seconds for seconds in seconds_per_pair.values() if seconds is not None]
-    unmeasured = sum(verdict.change is None and record.stop[verdict.index] == "time" for verdict in members)
-    unmeasured += sum(seconds_per_pair[number] is None for number in controls)
-    round_s = sum(known) + unmeasured * fmean(known or [0.0])
+    unmeasured = [v.index for v in members if v.change is None and record.stop[v.index] == "time"]
+    open_numbers = {*(verdict.index for verdict in undecided), *unmeasured, *controls}
+    measured_s = {number: _seconds_per_pair(launches[number], part, number) for number in open_numbers}
+    known_s = [seconds for seconds in measured_s.values() if seconds is not None]
+    pair_s = {number: fmean(known_s or [0.0]) if seconds is None else seconds for number, seconds in measured_s.items()}
+    cold_s = sum(_lacking_warm_ups(launches[number], record, number) * pair_s[number] for number in open_numbers)
+    round_s = sum(pair_s.values())
     so_far_s = record.preparing_s / max(1, len(record.parts)) + part.seconds
     for verdict in undecided:
-        if seconds_per_pair[verdict.index] is None:
+        if measured_s[verdict.index] is None:
             continue
         needed_s, even_s = (
-            None if pairs is None else so_far_s + max(0, pairs - verdict.pairs) * round_s
+            None if pairs is None else so_far_s + cold_s + max(0, pairs - verdict.pairs) * round_s
             for pairs in (verdict.pairs_needed, verdict.pairs_even)
         )
         yield verdict.model_copy(update={"seconds_needed": needed_s, "seconds_even": even_s})
+
+
+def _lacking_warm_ups(launches: Launches, record: Weighing, benchmark: int) -> int:
+    """Return how many pairs of its warm-up a benchmark lacks, as the budget ended before."""
+    if launches.of(benchmark, USED).any():
+        return 0
+    return max(0, record.settings.warm_up - int(launches.of(benchmark, WARM_UP).sum()) // 2)
 
 
 def _seconds_per_pair(launches: Launches, part: _Part, benchmark: int) -> float | None:

@@ -160,10 +160,13 @@ class Experiment:
         benchmarks = [self._open[number] for number in group]
         if not self._starts.serve(group[0]):
             number = due.pop(group[0])
-            benchmarks[0].pairing.note(*self._measure(benchmarks[0], number, WARM_UP))
+            measured = self._measure(benchmarks[0], number, WARM_UP)
+            benchmarks[0].pairing.note(*measured)
+            benchmarks[0].warm_ups += len(measured)
             return
         pairs = {number: due[number] for number in group}
         for benchmark, _ in self._measure_together(benchmarks, pairs, due[group[0]], WARM_UP):
+            benchmark.warm_ups += 1
             del due[benchmark.number]
         for benchmark in benchmarks:
             if benchmark.number in due:

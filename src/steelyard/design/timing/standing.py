@@ -55,7 +55,9 @@ class Standing:
         # Those that there was no time to try are measured as soon as there is more.
         untried = sum(one.stop == "time" and not one.attempts and not one.warm_ups for one in self.benchmarks)
         of_all_s = each_s * (self.pace.visited + untried) / max(1, self.pace.visited)
-        spent_s = self._preparing_s(of_all_s) + self.pace.elapsed_s() - first.kept * each_s
+        lacking = sum(self.header.settings.warm_up - one.warm_ups for one in self.benchmarks if one.stop is None)
+        cold_s = max(0, lacking) * self.pace.pair_s()
+        spent_s = self._preparing_s(of_all_s) + self.pace.elapsed_s() + cold_s - first.kept * each_s
         sentence = Allowance(
             settings=self.header.settings,
             fewest=budget.fewest,
