@@ -52,6 +52,24 @@ def test_what_a_clock_hides_of_a_sample_it_hides_of_each_of_its_iterations() -> 
     assert pairs.hidden_by_clock(12) == pytest.approx(2 * 500_000 / 1_500_000)
 
 
+@pytest.mark.parametrize(
+    ("metric", "baseline", "candidate", "step"),
+    [
+        ("minor_faults", [100, 100], [110, 110], 1 / 105),
+        ("minor_faults", [100, 106], [110, 110], 4 / 108),
+        ("max_rss", [40_960, 40_960], [81_920, 81_920], 4096 / 61_440),
+        ("user", [100, 100], [110, 110], 10 / 105),
+    ],
+)
+def test_a_change_between_two_exact_numbers_is_no_step(
+    metric: str, baseline: list[int], candidate: list[int], step: float
+) -> None:
+    field = {"max_rss": "max_rss_bytes", "user": "user_ns"}.get(metric, metric)
+    sides = (baseline, candidate)
+    rows = [row(pair, side, **{field: sides[side][pair % 2]}) for pair in range(12) for side in (0, 1)]
+    assert MetricPairs(Launches.of_rows(rows), 0, metric).step_of_few(12) == pytest.approx(step)
+
+
 def test_in_tandem_the_order_has_an_effect_of_its_own() -> None:
     found = ratios([*ALONE, *BESIDE])
     assert np.abs(found[8:12]) == pytest.approx(-np.log(1 - COSTS_NS / 10_000_000))

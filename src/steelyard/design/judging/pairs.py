@@ -11,7 +11,7 @@ import numpy.typing as npt
 from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import FloatArray, Launches
-from steelyard.model.metrics import PER_ITERATION
+from steelyard.model.metrics import METRICS, PER_ITERATION
 from steelyard.model.rows import ORDERS, USED
 from steelyard.report.lockstep import pair_values
 from steelyard.stats.clock import step_of_few
@@ -19,6 +19,8 @@ from steelyard.stats.order import second_takes_longer, without_order
 
 # Going by the clock's ticks one of them may be 0; both together are known exactly.
 _PARTS_OF_CPU = ("user", "sys")
+# Counts are whole numbers, and the kernel has sizes in pages, nowhere smaller ones than these.
+_STEPS_OF_EXACT = {"count": 1, "bytes": 4096}
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,15 @@ class MetricPairs:
         return hidden_by_clock(self.launches, int(self._positions[0, 0]), self.metric, *self.measured(pairs))
 
     def step_of_few(self, pairs: int) -> float:
-        """Return the log-ratio between two of the few values that the first `pairs` pairs have; 0 if they have many."""
-        return step_of_few(*self.measured(pairs))
+        """Return the log-ratio between two of the few values that the first `pairs` pairs have; 0 if they have many.
+
+        Where each side has a single value, only a clock can have ticks as large as the change between the two.
+        """
+        baseline, candidate = self.measured(pairs)
+        step, unit = step_of_few(baseline, candidate), _STEPS_OF_EXACT.get(METRICS[self.metric].unit)
+        if unit is None or np.ptp(baseline) or np.ptp(candidate):
+            return step
+        return min(step, unit / float(np.median([baseline, candidate])))
 
     def used_metric(self, pairs: int) -> str:
         """Return the metric, or `wall` once a launch among the first pairs was not its main thread's work alone.
