@@ -419,6 +419,24 @@ class TestOfOneThatNeverFails:
         assert [one for one in report.problems if "max_rss" not in one] == problems
         assert [finding.code for finding in report.findings] == ["passed-over"] * passed_over
 
+    @pytest.mark.parametrize(("limit", "problems"), [("b2=never", []), ("b1=never", ["b.json: b2 failed to start"])])
+    def test_it_may_be_all_of_a_record_beside_others(
+        self, given: Given, monkeypatch: pytest.MonkeyPatch, limit: str, problems: list[str]
+    ) -> None:
+        good = weighing(benchmarks=("b1",)).model_copy(
+            update={"derived": Derived(verdicts=[verdict(benchmark="b1", verdict="same")])}
+        )
+        bad = weighing(benchmarks=("b2",)).model_copy(
+            update={"stop": ["failed"], "launches": Launches(), "settings": Settings(seed=2)}
+        )
+        records = given({"a.json": good, "b.json": bad})
+        outcomes = {"a.json": Outcome(good, None), "b.json": Outcome(bad, MeasurementError("b2 failed to start"))}
+        monkeypatch.setattr(reading, "recall", lambda path, *_: outcomes[path.name])
+        report = gate(records, limits_from([limit, "5%"]))
+        assert report.problems == problems
+        assert [finding.code for finding in report.findings] == ([] if problems else ["passed-over"])
+        assert len(gate_words.methods(report)) == 2
+
     def test_it_is_required_all_the_same(self, failed: Outcome) -> None:
         report = gate_outcome("a", failed, limits_from(["b2=never", "b3=never"], require=["b3"]))
         assert report.problems == [

@@ -81,9 +81,10 @@ def from_outcome(name: str, outcome: Outcome, limits: Limits) -> ReadRecord:
             None,
             f"{name} is a run of one side, without a baseline: weigh both by steelyard compare",
         )
-    if record.is_empty():
+    problem, findings = _failures(name, record, limits, outcome.error)
+    if record.is_empty() and not findings:
         return ReadRecord(name, None, f"{name}: {outcome.error or 'nothing was measured'}")
-    return ReadRecord(name, record, *_failures(name, record, limits, outcome.error))
+    return ReadRecord(name, record, problem, findings)
 
 
 def _failures(
@@ -95,9 +96,10 @@ def _failures(
     failed = failed_benchmarks(record)
     passed_over = {one.name for one in failed if _never_fails_gate(one.name, record, limits)}
     findings = [passed_over_finding(f"{one.name} failed") for one in failed if one.name in passed_over]
-    if not passed_over or record.derived is None:
-        return f"{name}: {error}", findings
     failing = [one.name for one in failed if one.name not in passed_over]
+    is_told_one_by_one = record.derived is not None or len(failed) == len(record.members)
+    if not passed_over or not is_told_one_by_one:
+        return f"{name}: {error}", findings
     return (f"{name}: {some_names(failing)} failed" if failing else None), findings
 
 
