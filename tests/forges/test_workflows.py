@@ -220,8 +220,10 @@ def test_no_module_of_the_folder_is_imported_by_the_action(tmp_path: Path, step:
         (["weighing-sort.json.gz"], {"STATUS": "1", "BEGUN": "32503680000"}, ["weighing.json.gz"]),
         (["weighing-x\n.json.gz"], {}, ["weighing.json.gz"]),
         (["a.json"], {"RECORD": "a.json\nb.json\nin/c.json"}, ["a.json", "b.json", "in/c.json"]),
+        # An empty line would name the folder, and all of it would be uploaded.
+        (["a.json"], {"RECORD": "a.json\n\n  b.json \n"}, ["a.json", "b.json"]),
     ],
-    ids=["one", "several", "none", "one that failed", "those of an earlier job", "no name", "a line each"],
+    ids=["one", "several", "none", "one that failed", "those of an earlier job", "no name", "a line each", "spaced"],
 )
 def test_all_records_of_a_project_are_found(
     tmp_path: Path, there: list[str], variables: dict[str, str], expected: list[str]
