@@ -183,7 +183,8 @@ def lists_of(folder: Path) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        ("Weigh", ["compare", *shlex.split(WORDS), "--json", "a b.json"]),
+        # First, as after `--` among the words it would be a command.
+        ("Weigh", ["compare", "--json", "a b.json", *shlex.split(WORDS)]),
         ("Gate", ["gate", "--github", "--title", "$(touch stolen)", *shlex.split(WORDS), "--", "a b.json"]),
     ],
 )
