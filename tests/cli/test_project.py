@@ -661,6 +661,19 @@ def test_a_part_is_of_one_target_s_benchmarks(world: ProjectWorld, monkeypatch: 
     )
 
 
+def test_parts_are_dealt_out_of_what_was_asked_for_by_the_names_of_its_benchmarks(world: ProjectWorld) -> None:
+    world.says('[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2, 3] }\n')
+    world("compare", "-b", "sort, n=[12]", "--shard", "2/2", "--json", "part.json")
+    assert {*world.ran()} == {"./sort 2"}
+    assert world.json("part.json")["settings"]["shard"]["suite"] == ["sort, n=1", "sort, n=2"]
+    # A gate of this part alone knows the benchmarks of the others.
+    done = world("gate", "part.json", "--part", "--require", "sort, n=1", "--fail-above", "sort, n=1=5%")
+    assert done.status == 1
+    assert b"fits no benchmark" not in done.out
+    refused = world("compare", "-b", "sort, n=1", "--shard", "2/2")
+    assert (refused.status, b"there is one benchmark" in refused.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("patterns", "ran"),
     [

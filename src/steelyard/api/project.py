@@ -13,7 +13,7 @@ from steelyard.api.layouts import layouts_to_build
 from steelyard.api.options import Options
 from steelyard.api.recipe import known_targets, recipe_of
 from steelyard.api.revisions import built_sides, findings_of
-from steelyard.api.settings import request_of
+from steelyard.api.settings import whole_request_of
 from steelyard.api.targets import AskedTarget, names_with, values_of
 from steelyard.api.untimed import options_of_target
 from steelyard.design.findings import new_suite_finding, some_names
@@ -244,7 +244,7 @@ class _PlannedTarget(AskedTarget):
             baseline = subject_in(sides.baseline, candidate)
         if settings.harness is None and missing is not None:
             return f"{left_out}: there is no {missing}"
-        request = self.with_chosen_values(request_of(options, [baseline, candidate], settings))
+        request = self.with_chosen_values(whole_request_of(options, [baseline, candidate], settings))
         findings = sides.findings(request.subjects, settings)
         selection = replace(self.selection(request.selection), not_in_baseline=missing)
         request = replace(request, findings=findings, selection=selection)

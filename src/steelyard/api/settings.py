@@ -79,8 +79,12 @@ def count_of_command(command: str, name: str | None, options: Options, world: Wo
 
 def request_of(options: Options, subjects: Sequence[Subject], settings: Settings) -> Request:
     """Return what to measure of some subjects."""
+    return whole_request_of(options, subjects, settings).own_part()
+
+
+def whole_request_of(options: Options, subjects: Sequence[Subject], settings: Settings) -> Request:
+    """Return the same with all benchmarks of the suite, whichever part of it is asked for."""
     from steelyard.design.request import Request
-    from steelyard.design.suite.shards import deal_shard
     from steelyard.subjects.suite import benchmarks_of
 
     weighing = options.weighing
@@ -95,9 +99,6 @@ def request_of(options: Options, subjects: Sequence[Subject], settings: Settings
         benchmark.model_copy(update={"processed": _processed_amounts(options.throughput, benchmark.params)})
         for benchmark in benchmarks
     ]
-    if selection.shard is not None:
-        benchmarks, shard = deal_shard(benchmarks, selection.shard)
-        settings = settings.model_copy(update={"shard": shard})
     return Request(subjects, settings, benchmarks, selection, jobs_checked(options.counting.jobs))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from steelyard.design.suite.selection import Selection
+from steelyard.design.suite.shards import deal_shard
 from steelyard.model.findings import Finding
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
@@ -27,3 +28,13 @@ class Request:
     """How many launches are counted at once; None for one per processor."""
     findings: Sequence[Finding] = ()
     """What is known before anything is measured; if one says that both sides are identical, nothing is."""
+
+    def own_part(self) -> Request:
+        """Return it with its part of the commands' benchmarks, if it is of one; raises UsageError as `deal_shard`.
+
+        A harness is asked for its benchmarks first.
+        """
+        if (requested := self.selection.shard) is None or self.settings.harness is not None:
+            return self
+        benchmarks, shard = deal_shard(self.benchmarks, requested)
+        return replace(self, benchmarks=benchmarks, settings=self.settings.model_copy(update={"shard": shard}))

@@ -118,7 +118,8 @@ def _joint_weighing(group: Sequence[Part]) -> Part:
         settings=settings.model_copy(update={"margins": {**other_margins, **margins}}),
         findings=[*dict.fromkeys(one for part in group for one in part.request.findings)],
     )
-    return replace(joint, names=[name for part in group for name in part.names])
+    # Parts of a suite are dealt out by the names that its benchmarks have here, of those that were asked for.
+    return replace(joint, request=joint.request.own_part(), names=[name for part in group for name in part.names])
 
 
 def _exact_pattern(name: str) -> str:
