@@ -1,10 +1,10 @@
-"""Programs that do less work if their output goes to /dev/null."""
+"""Commands that do other work than the program at hand, or less of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from steelyard.design.command_findings import unread_output_findings
+from steelyard.design.command_findings import starting_tool_findings, unread_output_findings
 from steelyard.model.settings import Settings
 from tests.design.scripted import subject
 
@@ -47,3 +47,18 @@ def test_what_does_less_is_named_once(argv: tuple[str, ...], message: str) -> No
 )
 def test_what_does_all_is_not(argv: tuple[str, ...]) -> None:
     assert told(*argv, output="/dev/null") == []
+
+
+def tools_named(*commands: str, **settings: object) -> list[str]:
+    subjects = [subject("it").model_copy(update={"argv": one.split()}) for one in commands]
+    return [one.message for one in starting_tool_findings(subjects, Settings.model_validate({"seed": 1, **settings}))]
+
+
+def test_a_build_tool_that_starts_the_program_is_named_as_part_of_every_launch() -> None:
+    part = "for what to build and start, which is part of every launch"
+    assert tools_named("/usr/bin/go run .", "go run . 5") == [f"`go run` looks {part}"]
+    assert tools_named("cargo +nightly -q run", "npm run x") == [f"`cargo run`, `npm run` look {part}"]
+    by_shell = subject("it").model_copy(update={"argv": ["sh", "-c", "cargo run < in"], "shell": True})
+    assert len(starting_tool_findings([by_shell], Settings(seed=1))) == 1
+    assert tools_named("go build", "go", "make run", "./go-run", "cargo build --bin run") == []
+    assert tools_named("go run .", harness="shell") == []

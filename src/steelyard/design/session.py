@@ -12,6 +12,7 @@ from steelyard.design.command_findings import (
     placeholder_findings,
     shell_words_findings,
     shim_findings,
+    starting_tool_findings,
     unread_output_findings,
 )
 from steelyard.design.control import with_control
@@ -223,6 +224,7 @@ def _header(request: Request, session: Session) -> Weighing | Run:
         *shell_words_findings(subjects, request.settings),
         *placeholder_findings(subjects, request.benchmarks, request.settings),
         *shim_findings(subjects),
+        *starting_tool_findings(subjects, request.settings),
         *hidden_variables_finding(subjects, request.settings, session.world.environment),
         *unread_output_findings(subjects, request.settings),
         *unseen_orphans_finding(session.launcher.offers),
