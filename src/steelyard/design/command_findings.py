@@ -122,7 +122,7 @@ def starting_tool_findings(subjects: Sequence[Subject], settings: Settings) -> l
     looks = "look" if len(tools) > 1 else "looks"
     return [
         Finding(
-            code="starting_tool",
+            code="starting-tool",
             message=f"{some_names(tools)} {looks} for what to build and start, which is part of every launch",
             remedy="build first (with --base, by --build), and give the program by its own path",
         )

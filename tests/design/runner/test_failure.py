@@ -30,6 +30,9 @@ WITH_INPUT = replace(TARGET, spec=replace(WORK, stdin=b"/rows"))
 NO_INPUT = b"Traceback\nEOFError: EOF when reading a line\n"
 NO_TERMINAL = b"stty: 'standard input': Inappropriate ioctl for device\n"
 SANITIZED = b"==7==ASan runtime does not come first in initial library list; you should either link runtime\n"
+CR_OF_GNU = b"/usr/bin/env: 'python3\\r': No such file or directory\n/usr/bin/env: use -[v]S to pass options\n"
+CR_OF_BUSYBOX = b"env: can't execute 'python3\r': No such file or directory\n"
+NO_CR = b"env: 'pythn3': No such file or directory\r\n"
 NO_MODULE = b"ModuleNotFoundError: No module named 'rows.late'\n"
 EMPTY_INPUT = "standard input is empty: --stdin FILE has each launch read a file"
 LATE = {"timed_out": True, "exit_code": None, "signal": 9}
@@ -50,6 +53,9 @@ LATE = {"timed_out": True, "exit_code": None, "signal": 9}
         (TARGET, {"exit_code": 1, "stderr": NO_INPUT}, EMPTY_INPUT),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL}, "a launch has no terminal: run it in its batch mode, or by"),
         (TARGET, {"exit_code": 1, "stderr": SANITIZED}, "): a library was preloaded, as counts, --heap and"),
+        (TARGET, {"exit_code": 127, "stderr": CR_OF_GNU}, r"): the first line of its script ends in CR LF, which env"),
+        (TARGET, {"exit_code": 127, "stderr": CR_OF_BUSYBOX}, r"interpreter's name: sed -i 's/\r$//' FILE takes"),
+        (TARGET, {"exit_code": 127, "stderr": NO_CR}, COMMAND_REMEDY),
         (TARGET, {"exit_code": None, "signal": Signals.SIGPROF}, "SIGPROF, a profiler's timer: gcc -pg has a program"),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL + b"no rows"}, COMMAND_REMEDY),
         (OF_A_HARNESS, {"exit_code": 1, "stderr": NO_TERMINAL}, COMMAND_REMEDY),

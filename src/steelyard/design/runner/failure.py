@@ -30,6 +30,14 @@ _TERMINAL_REMEDY = (
     "takes some time itself"
 )
 
+_NOT_FOUND = 127
+# What env says of a script whose first line ends in CR LF; GNU's writes the CR out, busybox's does not.
+_CR_IN_NAME = re.compile(rb"^\S*\benv: [^\n]*(?:\\r|\r(?!\n))", re.MULTILINE)
+_CR_REMEDY = (
+    r"the first line of its script ends in CR LF, which env takes for a part of the interpreter's name: "
+    r"sed -i 's/\r$//' FILE takes the CR away"
+)
+
 # The last words of a program with an address sanitizer, where another library was loaded before the sanitizer's.
 _SANITIZER_COMPLAINT = b"ASan runtime does not come first"
 _SANITIZER_REMEDY = (
@@ -121,6 +129,8 @@ def _remedy(measured: Measured, target: Target) -> str:
         return "standard input is empty: --stdin FILE has each launch read a file"
     if target.harness is None and _TERMINAL_NEEDED.search(measured.stderr or b""):
         return _TERMINAL_REMEDY
+    if measured.exit_code == _NOT_FOUND and _CR_IN_NAME.search(measured.stderr or b""):
+        return _CR_REMEDY
     if _SANITIZER_COMPLAINT in (measured.stderr or b""):
         return _SANITIZER_REMEDY
     if measured.signal == Signals.SIGPROF:
