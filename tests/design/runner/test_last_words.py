@@ -111,6 +111,41 @@ _CONFESSED_BY_PERL = """no rows at w.pl line 1.
 _SYNTAX_OF_PERL = """syntax error at w.pl line 1, at EOF
 Execution of w.pl aborted due to compilation errors.
 """
+_OF_TCL = """no rows
+and no hope
+    while executing
+"error "no rows
+and no hope""
+    (procedure "f" line 1)
+    invoked from within
+"f"
+    (file "w.tcl" line 2)
+"""
+_OF_SQLITE = """Parse error near line 1: no such column: rows
+  select rows from it;
+         ^--- error here
+"""
+_LATE_IN_SQLITE = """Error: in prepare, near "selct": syntax error
+  select 1 from a_long_name; selct
+               error here ---^
+"""
+_OF_PSQL = """psql:w.sql:3: ERROR:  function rows(integer) does not exist
+LINE 2:  rows(1);
+         ^
+HINT:  No function matches the given name and argument types.
+"""
+_NO_SERVER = """psql: error: connection to server on socket "/run/.s.PGSQL.5432" failed: No such file or directory
+\tIs the server running locally and accepting connections on that socket?
+"""
+_OF_BASH = """w.sh: line 1: syntax error near unexpected token `od'
+w.sh: line 1: `for i in 1 2; od'
+"""
+_SANITIZED = """==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000014 at pc 0x55e9 bp 0x7ffe
+SUMMARY: AddressSanitizer: heap-buffer-overflow w.c:2 in main
+Shadow bytes around the buggy address:
+  ASan internal:           fe
+==7==ABORTING
+"""
 _FOLDERS = "/etc/perl " * 40
 _A_MODULE_OF_PERL = f"""Can't locate No/Rows.pm in @INC (you may want it) (@INC contains: {_FOLDERS}) at w.pl line 1.
 BEGIN failed--compilation aborted at w.pl line 1.
@@ -139,6 +174,14 @@ BEGIN failed--compilation aborted at w.pl line 1.
         (_CONFESSED_BY_PERL, "no rows at w.pl line 1."),
         (_SYNTAX_OF_PERL, "syntax error at w.pl line 1, at EOF"),
         (_A_MODULE_OF_PERL, "Can't locate No/Rows.pm in @INC (you may want it) at w.pl line 1."),
+        (_OF_TCL, "and no hope"),
+        ('    (file "w.tcl" line 2)\n', '(file "w.tcl" line 2)'),
+        (_OF_SQLITE, "Parse error near line 1: no such column: rows"),
+        (_LATE_IN_SQLITE, 'Error: in prepare, near "selct": syntax error'),
+        (_OF_PSQL, "psql:w.sql:3: ERROR:  function rows(integer) does not exist"),
+        (_NO_SERVER, _NO_SERVER.splitlines()[0]),
+        (_OF_BASH, "w.sh: line 1: syntax error near unexpected token `od'"),
+        (_SANITIZED, "SUMMARY: AddressSanitizer: heap-buffer-overflow w.c:2 in main"),
         ("\tfrom w.rb:3:in `<main>'\n", "from w.rb:3:in `<main>'"),
         ("Node.js v20.20.2\n", "Node.js v20.20.2"),
         ("no room\nNode.js v20.20.2\n", "no room"),

@@ -16,6 +16,9 @@ _AFTER_THE_REASON = re.compile(
             r"stack traceback:|\t\[C\]: (?:in|at) .*|\t.+:\d+: in .*|\t\(?\.\.\..*",
             r"Stack trace:|#\d+ .*|  thrown in .* on line \d+",
             r"\t.* called at .* line \d+|.* aborted (?:due to compilation errors\.|at .* line \d+\.)",
+            # psql; bash, which repeats the line that it does not understand
+            r"LINE \d+: .*|(?:HINT|DETAIL|CONTEXT|QUERY):  .*|PL/pgSQL function .*|\tIs the server running .*",
+            r".*: line \d+: `.*'",
         )
     )
 )
@@ -23,8 +26,15 @@ _AFTER_THE_REASON = re.compile(
 _OF_OUR_QUESTION = re.compile(r"Environment variable BENCHMARK_\w+ is expected to be a double, .*\"1x\"\.")
 # Perl lists all folders that it searched for a module.
 _PERL_SEARCH_PATH = re.compile(r" \(@INC [^)]*\)")
-_RUBY_REASON = re.compile(r"\S.*:\d+:in [`'].*': .*")
-_RUBY_LAST_LINE = re.compile(r"\tfrom .*:\d+:in .*|\s*\^+|Did you mean\?.*")
+# By how the last line looks, how the reason does. Of Ruby, between them are perhaps the source line and carets, and the
+# stack; of sqlite3 the statement; of a sanitizer the memory.
+_REASONS = {
+    re.compile(r"\tfrom .*:\d+:in .*|\s*\^+|Did you mean\?.*"): re.compile(r"\S.*:\d+:in [`'].*': .*"),
+    re.compile(r"\s*(?:\^--- )?error here(?: ---\^)?"): re.compile(r"(?:Error|Parse error|Runtime error)\b.*"),
+    re.compile(r"==\d+==ABORTING"): re.compile(r"SUMMARY: .*"),
+}
+_TCL_LAST_LINE = re.compile(r'    \(file ".*" line \d+\)')
+_TCL_AFTER_THE_REASON = "    while executing"
 _GO_REASON = re.compile(r"(?:panic|fatal error): .*")
 _GO_LAST_LINE = re.compile(r"\t\S.*\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?")
 _NODE_LAST_LINE = re.compile(r"Node\.js v\d[\w.-]*")
@@ -37,7 +47,8 @@ def last_words(stderr: bytes) -> str:
     lines = [line for line in written if line.strip() and not _OF_OUR_QUESTION.fullmatch(line)]
     if not lines:
         return ""
-    last = _node_reason(lines) or _ruby_reason(lines) or _go_reason(lines) or _last_telling_line(lines)
+    finders = _node_reason, _reason_above, _tcl_reason, _go_reason
+    last = next(filter(None, (find(lines) for find in finders)), None) or _last_telling_line(lines)
     last = _PERL_SEARCH_PATH.sub("", last).strip()
     return f"...{last[-_MOST_CHARACTERS_SHOWN:]}" if len(last) > _MOST_CHARACTERS_SHOWN else last
 
@@ -50,11 +61,17 @@ def _node_reason(lines: list[str]) -> str | None:
     return next(after, lines[-2] if len(lines) > 1 else None)
 
 
-def _ruby_reason(lines: list[str]) -> str | None:
-    """Find the reason of a Ruby exception; below it are perhaps the source line and carets, then the stack."""
-    if not _RUBY_LAST_LINE.fullmatch(lines[-1]):
+def _reason_above(lines: list[str]) -> str | None:
+    """Find the reason where the last line tells that one stands somewhere above."""
+    reason = next((reason for last, reason in _REASONS.items() if last.fullmatch(lines[-1])), None)
+    return None if reason is None else next(filter(reason.fullmatch, reversed(lines)), None)
+
+
+def _tcl_reason(lines: list[str]) -> str | None:
+    """Find the reason of an error in Tcl; below it is what was executed, as it was written."""
+    if not _TCL_LAST_LINE.fullmatch(lines[-1]) or _TCL_AFTER_THE_REASON not in lines[1:]:
         return None
-    return next((line for line in reversed(lines) if _RUBY_REASON.fullmatch(line)), None)
+    return lines[-lines[::-1].index(_TCL_AFTER_THE_REASON) - 2]
 
 
 def _go_reason(lines: list[str]) -> str | None:
