@@ -46,13 +46,23 @@ def test_several_variables_are_passed_on_together() -> None:
     assert finding.remedy == "--env CLASSPATH --env JAVA_TOOL_OPTIONS passes them on"
 
 
+@pytest.mark.parametrize(
+    ("program", "variable"),
+    [("psql", "PGDATABASE"), ("pgbench", "PGHOST"), ("tclsh8.6", "TCLLIBPATH"), ("node", "NODE_ENV")],
+)
+def test_what_tells_a_program_where_and_in_which_way_to_work_is_named(program: str, variable: str) -> None:
+    (finding,) = hidden(f"/a/{program}", {variable: "b", "PGPASSWORD": "c"})
+    assert finding.message.startswith(f"{variable} is set here, but a launch does not see it: {program} may not")
+    assert hidden("/a/awk", {variable: "b"}) == []
+
+
 @pytest.mark.parametrize("option", ["-jar", "-cp", "--class-path"])
 def test_a_jvm_that_is_told_its_classes_reads_no_variable_for_them(option: str) -> None:
     assert "CLASSPATH" not in hidden("/a/java", SET_HERE, option, "b.jar")[0].message
 
 
 def test_any_program_may_be_run_by_what_its_libraries_read(tmp_path: Path) -> None:
-    for variable in ("LD_PRELOAD", "OMP_NUM_THREADS", "GOGC"):
+    for variable in ("LD_PRELOAD", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOGC"):
         assert f"{variable} is set here" in hidden(str(tmp_path / "missing"), {variable: "1"})[0].message
 
 

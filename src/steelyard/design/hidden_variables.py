@@ -15,17 +15,30 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
 
-# What the loader, the C library, allocators, and the run times of OpenMP, Rayon and Go read in any program.
+# What the loader, the C library, allocators, BLAS, and the run times of OpenMP, Rayon and Go read in any program.
 _OF_ANY = (
     *("LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_CONF"),
-    *("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "GOMAXPROCS", "GOGC", "GOMEMLIMIT"),
+    *(
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+        "GOMAXPROCS",
+        "GOGC",
+        "GOMEMLIMIT",
+    ),
 )
+# Where PostgreSQL's programs find the server and what they ask it for.
+_OF_POSTGRESQL = ["PGHOST", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE", "PGOPTIONS"]
 # What each interpreter reads: where it finds what it loads, and how it runs that.
 _OF_INTERPRETERS = {
     "python": ["PYTHONPATH", "PYTHONOPTIMIZE", "PYTHONMALLOC", "PYTHON_JIT", "PYTHON_GIL"],
     "perl": ["PERL5LIB", "PERL5OPT"],
-    "node": ["NODE_PATH", "NODE_OPTIONS"],
+    "node": ["NODE_PATH", "NODE_OPTIONS", "NODE_ENV"],
     "ruby": ["RUBYLIB", "RUBYOPT"],
+    "tclsh": ["TCLLIBPATH"],
+    "psql": _OF_POSTGRESQL,
+    "pgbench": _OF_POSTGRESQL,
     "java": ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"],
 }
 _INTERPRETER = re.compile(rf"({'|'.join(_OF_INTERPRETERS)})[\d.]*")
