@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from steelyard.design.command_findings import starting_tool_findings, unread_output_findings
+from steelyard.design.command_findings import shim_findings, starting_tool_findings, unread_output_findings
 from steelyard.model.settings import Settings
 from tests.design.scripted import subject
 
@@ -62,3 +64,12 @@ def test_a_build_tool_that_starts_the_program_is_named_as_part_of_every_launch()
     assert len(starting_tool_findings([by_shell], Settings(seed=1))) == 1
     assert tools_named("go build", "go", "make run", "./go-run", "cargo build --bin run") == []
     assert tools_named("go run .", harness="shell") == []
+
+
+def test_debian_s_script_before_a_program_of_postgresql_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pg_wrapper").touch()
+    (tmp_path / "psql").symlink_to("pg_wrapper")
+    subjects = [subject("it").model_copy(update={"program": str(tmp_path / name)}) for name in ("psql", "pg_wrapper")]
+    (finding,) = shim_findings(subjects)
+    assert finding.message == f"{tmp_path}/psql looks for the program and starts it, which is part of every launch"
+    assert finding.remedy == "start the program by its own path, /usr/lib/postgresql/VERSION/bin/psql"

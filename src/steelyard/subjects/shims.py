@@ -11,11 +11,19 @@ from steelyard.model.errors import MeasurementError
 # Each keeps its scripts in a folder `shims` below one of its own name; its command `which NAME` says what one starts.
 MANAGERS = ("pyenv", "rbenv", "asdf", "mise")
 _LONGEST_S = 5.0
+# Debian's script in Perl behind psql, pgbench and others; the programs are in a folder for each version.
+_PG_WRAPPER, _PG_FOLDER = "pg_wrapper", "/usr/lib/postgresql/VERSION/bin"
 
 
 def is_shim(program: Path) -> bool:
     """Return whether a program is such a script, by its place."""
     return program.parent.name == "shims"
+
+
+def wrapped_program(program: Path) -> str | None:
+    """Return where the program of PostgreSQL is that Debian's script starts for this one; None for any other."""
+    wraps = program.name != _PG_WRAPPER and program.resolve().name == _PG_WRAPPER
+    return f"{_PG_FOLDER}/{program.name}" if wraps else None
 
 
 def manager_of(shim: Path) -> str | None:
