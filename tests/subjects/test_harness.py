@@ -61,6 +61,12 @@ def test_a_program_that_knows_our_words_speaks_the_protocol(tmp_path: Path) -> N
     assert not ProtocolHarness().recognises(launch(str(tmp_path / "missing")))
 
 
+@pytest.mark.parametrize(("tool", "builds"), [("cargo", "cargo bench --no-run"), ("go", "go test -c")])
+def test_what_builds_benchmarks_is_no_program_that_has_some(tool: str, builds: str) -> None:
+    with pytest.raises(UsageError, match=f"`{tool}` would build again in each launch: give the .* that {builds} makes"):
+        recognised_harness([launch("/bin/true"), launch(f"/usr/bin/{tool}")])
+
+
 def test_tests_of_pytest_are_ours_by_the_fixture_that_they_take(tmp_path: Path) -> None:
     for name, fixture in (("test_ours.py", "weigh"), ("test_theirs.py", "benchmark"), ("test_plain.py", "tmp_path")):
         (tmp_path / name).write_text(f"import steelyard\n\ndef test_it({fixture}):\n    pass\n")

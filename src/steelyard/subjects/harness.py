@@ -6,6 +6,7 @@ protocol, the adapters for other harnesses (`subjects/adapters`), and those that
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -219,6 +220,10 @@ def check_counts(name: str, metrics: Sequence[str]) -> None:
         )
 
 
+# What builds benchmarks and starts them, and how it only builds them.
+_BUILDING = {"cargo": "cargo bench --no-run", "go": "go test -c"}
+
+
 def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
     """Return the name of the harness that recognises all of these programs; raises UsageError unless one alone does."""
     found = [name for name in harness_names() if _recognises(name, launches)]
@@ -229,6 +234,9 @@ def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
     way_out = (
         "say which with --harness NAME" if found else "say which with --harness NAME, or time whole programs without"
     )
+    names = [os.path.basename(os.fsdecode(one.program)) for one in launches]  # noqa: PTH119 - it may be any bytes
+    if (tool := next(filter(_BUILDING.get, names), None)) and not found:
+        way_out = f"`{tool}` would build again in each launch: give the executable that {_BUILDING[tool]} makes"
     raise UsageError(f"--harness {AUTO}: {several if found else nothing}: {way_out}")
 
 
