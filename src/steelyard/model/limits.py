@@ -68,17 +68,15 @@ class Limits(Record):
 
         The metric has two names where the requested one is not defined, and another one stands in for it.
         """
-        return _that_applies(self.limits, benchmark, metrics, deciding=deciding)
+        return that_applies([one for one in self.limits if one.is_of(benchmark, metrics, deciding=deciding)])
 
-    def accepted_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> Accepted | None:
-        """What is accepted of a benchmark in a metric, by the same rule."""
-        return _that_applies(self.accepted, benchmark, metrics, deciding=deciding)
+    def accepted_of(self, benchmark: str, metrics: Collection[str], *, deciding: bool) -> list[Accepted]:
+        """All that is accepted of a benchmark in a metric, of which one applies by the same rule."""
+        return [one for one in self.accepted if one.is_of(benchmark, metrics, deciding=deciding)]
 
 
-def _that_applies(
-    limits: Sequence[AnyLimit], benchmark: str, metrics: Collection[str], *, deciding: bool
-) -> AnyLimit | None:
-    fitting = [limit for limit in limits if limit.is_of(benchmark, metrics, deciding=deciding)]
+def that_applies(fitting: Sequence[AnyLimit]) -> AnyLimit | None:
+    """Return the one that names most, of several the last."""
     return max(reversed(fitting), key=lambda one: (one.metric is not None, one.benchmark is not None), default=None)
 
 

@@ -155,3 +155,12 @@ def test_an_entry_that_was_not_needed_is_a_finding_where_it_is_known_to_be_new(m
     assert messages(held(monkeypatch, accepting(ENTRY), record(same))) == []
     opened = verdict(verdict="undecided", change=0.03, interval=(-0.01, 0.07))
     assert messages(held(monkeypatch, accepting(ENTRY), record(opened, baseline=[]))) == []
+
+
+@pytest.mark.parametrize("one", [ENTRY, entry(0.05, metric="active"), entry(0.05, metric="wall")])
+def test_an_entry_fits_a_result_by_the_metric_asked_for_and_by_that_which_stands_in(
+    monkeypatch: pytest.MonkeyPatch, one: Accepted
+) -> None:
+    same = verdict(metric="wall", verdict="same", change=0.001, interval=(-0.001, 0.003))
+    made = record(same, same, baseline=[], metrics=("active", "wall"))
+    assert [finding.code for finding in held(monkeypatch, accepting(one), made).findings] == ["not-needed"]

@@ -37,7 +37,7 @@ def findings(report: GateReport, known: Mapping[str, Expired]) -> Iterator[Findi
     metrics = {name for one in report.judged for name in (one.verdict.metric, *one.weighing.settings.metrics)}
     for entry in report.limits.accepted:
         gone = dict.fromkeys(one.source for one in report.judged if _has_expired(entry, one, known))
-        held = [one for one in report.judged if _is_tried(entry, one, known)]
+        held = [one for one in report.judged if _is_tried(entry, one)]
         if gone:
             yield _expired_finding(entry, [*gone] if held else [])
         elif metrics and entry.metric is not None and entry.metric not in metrics:
@@ -80,14 +80,10 @@ def _has_expired(entry: Accepted, one: Judged, known: Mapping[str, Expired]) -> 
     return entry in known[one.source][_baseline(one.weighing, one.verdict)]
 
 
-def _is_tried(entry: Accepted, one: Judged, known: Mapping[str, Expired]) -> bool:
+def _is_tried(entry: Accepted, one: Judged) -> bool:
     """Whether an entry fits a result that decides, and whose baseline is known to lack it."""
-    weighing, verdict = one.weighing, one.verdict
-    if not one.deciding or weighing.subjects[_baseline(weighing, verdict)].revision is None:
-        return False
-    is_first = verdict.metric == weighing.settings.metrics[0] or verdict.metric not in weighing.settings.metrics
-    fits = entry.is_of(verdict.benchmark, {verdict.metric}, deciding=is_first)
-    return fits and not _has_expired(entry, one, known)
+    baseline = one.weighing.subjects[_baseline(one.weighing, one.verdict)]
+    return one.deciding and entry in one.acceptable and baseline.revision is not None
 
 
 def _baseline(weighing: Weighing, verdict: Verdict) -> int:

@@ -17,7 +17,7 @@ from steelyard.design.outcome import Outcome
 from steelyard.model.derived import Verdict
 from steelyard.model.findings import Finding
 from steelyard.model.gate import GateReport, Judged, Standing
-from steelyard.model.limits import Limit, Limits
+from steelyard.model.limits import Limit, Limits, that_applies
 from steelyard.model.patterns import fits
 from steelyard.model.records import Weighing
 from steelyard.report.budgets import is_withheld
@@ -102,7 +102,8 @@ def _judge_verdict(
     limit = limits.of(verdict.benchmark, metrics, deciding=first)
     deciding = first or limit is not None
     standing = _standing(verdict, limit) if deciding else "within"
-    accepted = limits.accepted_of(verdict.benchmark, metrics, deciding=first) if standing == "above" else None
+    acceptable = limits.accepted_of(verdict.benchmark, metrics, deciding=first)
+    accepted = that_applies(acceptable) if standing == "above" else None
     if accepted is not None:
         standing = "accepted" if (stands := _standing(verdict, accepted)) == "within" else stands
     return Judged(
@@ -113,6 +114,7 @@ def _judge_verdict(
         standing=standing,
         deciding=deciding,
         reason=weighing.stop[verdict.index],
+        acceptable=acceptable,
         accepted=accepted,
     )
 
