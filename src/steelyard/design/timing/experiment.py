@@ -149,15 +149,17 @@ class Experiment:
             cold = [one for one in self._open if one.warm_ups <= pair and one.stop is None]
             due = {one.number: self._replacement_number(one) if one.is_half_warm else pair for one in cold}
             while due := {number: pair for number, pair in due.items() if self._open[number].stop is None}:
-                # Grouped anew each time: a benchmark that failed in a shared start starts by itself.
-                group = self._starts.groups([*due])[0]
-                if self._pace.pairs and self._pace.time_is_up(len(group), 0):
-                    return  # with many benchmarks, not all may be reached
-                self._warm_up_group(group, due)
+                # Grouped anew until none is due: a benchmark that failed in a shared start starts by itself.
+                for group in self._starts.groups([*due]):
+                    if self._pace.pairs and self._pace.time_is_up(len(group), 0):
+                        return  # with many benchmarks, not all may be reached
+                    self._warm_up_group(group, due)
 
     def _warm_up_group(self, group: Sequence[int], due: dict[int, int]) -> None:
         """Warm up benchmarks that are launched together, each in the pair that is `due`; in another if that failed."""
         benchmarks = [self._open[number] for number in group]
+        if benchmarks[0].stop is not None:
+            return  # another one took too long, by what they have in common
         if not self._starts.serve(group[0]):
             number = due.pop(group[0])
             measured = self._measure(benchmarks[0], number, WARM_UP)
