@@ -88,7 +88,11 @@ class _Measured(Record):
 
         Other commands have their baseline or their candidate in common.
         """
-        return self.settings.harness is not None or len({one.baseline for one in self.benchmarks}) > 1
+        return self.settings.harness is not None or self.has_several_baselines()
+
+    def has_several_baselines(self) -> bool:
+        """Whether not all benchmarks have the same baseline, as those of targets of a project."""
+        return len({one.baseline for one in self.benchmarks}) > 1
 
     def is_empty(self) -> bool:
         """Whether nothing was measured, and there is no answer without measuring either."""

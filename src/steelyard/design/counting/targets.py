@@ -10,7 +10,7 @@ from pathlib import Path
 from steelyard.design.counting.plan import CountedSide
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.target import COMMAND_REMEDY, HARNESS_REMEDY, Target
-from steelyard.design.runner.targets import parameters_of, shown_name, subject_of, work_of
+from steelyard.design.runner.targets import details_of, parameters_of, shown_name, subject_of, work_of
 from steelyard.measure.count.pins import environment
 from steelyard.measure.native import PRELOAD
 from steelyard.measure.preloading import is_foreign
@@ -53,7 +53,7 @@ class CountTargets:
             spec = harness.running(spec, replace(work, loops=times * work.loops, samples=1, still=False))
         env = tuple(os.fsencode(f"{name}={value}") for name, value in pinned.items())
         return Target(
-            shown_name(record, side[0], subject.name),
+            shown_name(subject.name, details_of(record)[side[0]]),
             # One process, however many a timed launch has: counts need no length.
             replace(spec, env=env, repeat=1),
             record.benchmarks[side[0]].subject_of(side[1]),

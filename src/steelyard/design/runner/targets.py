@@ -106,7 +106,8 @@ class _Launches:
         self._harnesses = [None if settings.harness is None else harness_named(settings.harness) for _ in range(2)]
         self._record, self._settings, self._subjects = record, settings, subjects
         self._makers = {place: launch_maker(subject, limited, shared) for place, subject in subjects.items()}
-        self._names = {place: shown_name(record, place[0], one.name, place[2]) for place, one in subjects.items()}
+        details = details_of(record)
+        self._names = {place: shown_name(one.name, details[place[0]], place[2]) for place, one in subjects.items()}
         self._files = {place: weighed_file(subject) for place, subject in subjects.items()}
         self._remedies = {place: _remedy(subject, settings) for place, subject in subjects.items()}
         self._needs_cpu, self._first_layout = decides_by_cpu(settings), layouts_of(settings)[0]
@@ -329,15 +330,17 @@ def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: i
     return {**record.benchmarks[number].in_command(), **loops, **build}
 
 
-def shown_name(record: Weighing | Run, number: int, name: str, layout: int = 0) -> str:
-    """Return a subject's name for errors, with the benchmark's parameters, and the layout if there are several."""
-    benchmark = record.benchmarks[number]
-    values = benchmark.entry or ", ".join(f"{key}={value}" for key, value in benchmark.params.items())
-    if any(one.baseline != benchmark.baseline for one in record.benchmarks):  # each has a command of its own
-        values = benchmark.name
-    layout_text = f"layout {layout}" if record.settings.layouts and layout else ""
-    details = ", ".join(filter(None, (values, layout_text)))
-    return f"{name} ({details})" if details else name
+def details_of(record: Weighing | Run) -> list[str]:
+    """Return for each benchmark what errors call it beside a subject's name: its parameters, if it has any."""
+    if record.has_several_baselines():  # each has a command of its own
+        return [one.name for one in record.benchmarks]
+    return [one.entry or ", ".join(f"{key}={value}" for key, value in one.params.items()) for one in record.benchmarks]
+
+
+def shown_name(name: str, details: str, layout: int = 0) -> str:
+    """Return a subject's name for errors, with the details of a benchmark, and the layout if there are several."""
+    all_details = ", ".join(filter(None, (details, f"layout {layout}" if layout else "")))
+    return f"{name} ({all_details})" if all_details else name
 
 
 def _times_shell(record: Weighing | Run) -> bool:

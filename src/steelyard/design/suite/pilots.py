@@ -9,7 +9,7 @@ from math import inf
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
-from steelyard.design.runner.targets import decides_by_cpu
+from steelyard.design.runner.targets import decides_by_cpu, shown_name
 from steelyard.design.suite.amounts import Ask
 from steelyard.design.suite.loops import Pilot
 from steelyard.design.suite.pilot_time import PilotTime
@@ -108,7 +108,7 @@ class Pilots:
 
     def shown_name(self, number: int, entry: str) -> str:
         """Return what errors call a subject's benchmark."""
-        return f"{self.subjects[number].name} ({entry})"
+        return shown_name(self.subjects[number].name, entry)
 
     def _read(self, entry: str, ask: Ask, target: Target, reading: Reading[None], start_ns: float = 0.0) -> Pilot:
         if target.work and (processed := self.harness.processed(reading.measured, target.work)):
