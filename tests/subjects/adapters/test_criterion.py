@@ -77,6 +77,14 @@ def test_it_lists_what_there_is(driver: Driver) -> None:
     assert driver.names() == NAMES
 
 
+@pytest.mark.parametrize("words", [("-n", "-c", "always"), ("--noplot", "--color=always")])
+def test_options_of_the_user_replace_ours_by_their_letters_too(words: tuple[str, ...]) -> None:
+    launch = Criterion().running(spec("bench", *words), Work("a", 1, 1))
+    assert [word for word in launch.argv if word.startswith((b"--noplot", b"--color"))] == [
+        word.encode() for word in words if word.startswith("--")
+    ]
+
+
 def test_its_clock_stands_still_while_it_waits(driver: Driver) -> None:
     assert driver.stands_still("work")
 

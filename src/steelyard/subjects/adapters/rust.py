@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from steelyard.model.launch_spec import LaunchSpec
     from steelyard.model.measured import Measured
 
+# Options that criterion knows by a letter as well.
+_BY_LETTER = {"-c": "--color", "-n": "--noplot"}
 _LISTED = re.compile(r"(.+): bench(?:mark)?")
 _PANIC = re.compile(r"^thread .* panicked at (.+?):?$(?:\n(?!stack backtrace|note: )(.+)$)?", re.MULTILINE)
 _REFUSAL = re.compile(r"^error: (.+)$", re.MULTILINE)
@@ -48,7 +50,8 @@ def check_built(launch: LaunchSpec) -> None:
 
 def lacking(launch: LaunchSpec, *options: str) -> list[str]:
     """Return the options that the user's command does not set itself, as clap refuses repeated ones."""
-    options_given = {argument.partition("=")[0] for argument in arguments_of(launch)[1:]}
+    names_given = {argument.partition("=")[0] for argument in arguments_of(launch)[1:]}
+    options_given = {_BY_LETTER.get(name, name) for name in names_given}
     return [option for option in options if option.partition("=")[0] not in options_given]
 
 
