@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from steelyard.model.progress import Member, Progress
+from steelyard.model.records import StopReason
 from steelyard.report import live_suite
+from steelyard.report.figures import first_few
 from steelyard.report.live import LiveLine
+from steelyard.report.sentences import partly_failed
 
 MEMBERS = [
     Member("parse", "slower", 17, 0.069, (0.05, 0.09)),
@@ -117,6 +120,14 @@ def test_what_is_measured_now_is_seen_among_very_many() -> None:
     many = [Member(f"b{number}", None, 1) for number in range(500)]
     text = "\n".join(live_suite.lines(replace(PROGRESS, benchmark="b400"), many, 80, 12, "utf-8"))
     assert "now        b400" in text
+
+
+def test_thousands_have_their_separator_as_in_the_report() -> None:
+    many = [Member(f"b{place}", "same" if place < 1500 else None, 1) for place in range(2000)]
+    assert "1,500 of 2,000 done  1,500 same" in lines(members=many)[0]
+    reasons: list[StopReason] = ["failed", "time"] * 1000
+    assert partly_failed(reasons) == "1,000 of 2,000 benchmarks failed"
+    assert first_few([one.name for one in many], 1) == "b0 and 1,999 more"
 
 
 def test_each_frame_takes_the_place_of_the_last_and_in_the_end_nothing_is_left() -> None:

@@ -142,7 +142,7 @@ def _print_range(sheet: Sheet, record: Bisection) -> None:
     for commit in suspects[:_MOST_SUSPECTS_LISTED]:
         sheet.row("", sheet.name(f"{commit.short} {commit.subject}", sheet.text_width))
     if len(suspects) > _MOST_SUSPECTS_LISTED:
-        sheet.row("", f"and {len(suspects) - _MOST_SUSPECTS_LISTED} more")
+        sheet.row("", f"and {len(suspects) - _MOST_SUSPECTS_LISTED:,} more")
     _print_change(sheet, record, _ends_text(record))
     if record.end == "interrupted":
         older, newer = word_of("good", record.sought), word_of("bad", record.sought)

@@ -86,7 +86,7 @@ def budget_of_all(
             hardest = max(group, key=need)
             speaker = _speaking_for_all(hardest, group)
             what = budget(speaker, record.settings, record.stop[hardest.index], bool(record.parts))
-            who = f"{shown_name(group[0].benchmark)}{of_one}" if len(group) == 1 else f"{len(group)} {which}"
+            who = f"{shown_name(group[0].benchmark)}{of_one}" if len(group) == 1 else f"{len(group):,} {which}"
             answers.append(what if len(group) == len(verdicts) else f"{who}: {what}")
     return answers
 

@@ -89,7 +89,7 @@ def plural_of(noun: str) -> str:
 def first_few(names: Sequence[str], most: int) -> str:
     """Write the first `most` names, and how many more there are: `a, b and 3 more`."""
     left_out = len(names) - most
-    return ", ".join(names[:most]) + (f" and {left_out} more" if left_out > 0 else "")
+    return ", ".join(names[:most]) + (f" and {left_out:,} more" if left_out > 0 else "")
 
 
 def duration(ns: float) -> str:

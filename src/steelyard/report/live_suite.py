@@ -65,10 +65,10 @@ def _tally_line(progress: Progress, done: Sequence[Member], number_of_members: i
 def _tally(progress: Progress, done: Sequence[Member], number_of_members: int) -> tuple[str, str, str]:
     """Return how many are done, their verdicts, and the time that is left, if any."""
     counts = [(sum(one.word == word for one in done), word) for word in _VERDICT_ORDER]
-    tally = ", ".join(f"{number} {word}" for number, word in counts if number)
+    tally = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     is_open = progress.seconds_left is not None and len(done) < number_of_members
     left = f"{figures.seconds(max(0.0, progress.seconds_left or 0.0))} left" if is_open else ""
-    return f"{len(done)} of {number_of_members} done", tally, left
+    return f"{len(done):,} of {number_of_members:,} done", tally, left
 
 
 def _member_line(member: Member, name: str, width: int, widest: int, *, is_now: bool) -> str:

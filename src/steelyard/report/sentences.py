@@ -59,7 +59,7 @@ def partly_failed(reasons: list[StopReason]) -> str | None:
     failed = reasons.count("failed")
     if not 0 < failed < len(reasons) or "interrupted" in reasons:
         return None
-    return f"{failed} of {len(reasons)} benchmarks failed"
+    return f"{failed:,} of {figures.count(len(reasons), 'benchmark')} failed"
 
 
 def failed(reasons: list[StopReason]) -> str | None:

@@ -31,6 +31,6 @@ def of_unpaired(means: Sequence[SuiteMean], confidence: str) -> list[str]:
 
 
 def _mean_sentence(mean: SuiteMean, confidence: str) -> str:
-    benchmarks = f"{mean.benchmarks} benchmarks" + (" that have an interval" if mean.left_out else "")
+    benchmarks = figures.count(mean.benchmarks, "benchmark") + (" that have an interval" if mean.left_out else "")
     estimate = f"{figures.change(mean.change)} {figures.interval(mean.interval)}"
     return f"geometric mean of {benchmarks}: {estimate} {confidence}"

@@ -217,7 +217,7 @@ def _shared_alpha_finding(members: int, judgement: Judgement | None) -> Finding 
         return Finding(code="between-looks", message=message, remedy="let it go on")
     return Finding(
         code="shared-alpha",
-        message=f"the interval does not contain 0, but that is not sure enough for one of {members} benchmarks",
+        message=f"the interval does not contain 0, but that is not sure enough for one of {members:,} benchmarks",
         remedy="more of them make chance findings likelier, so each needs stronger evidence: allow more time",
     )
 

@@ -147,7 +147,7 @@ export class Table {
     if (there.length < 2) return "";
     const chips = there.map((verdict) => {
       const number = this.told.verdicts.filter((one) => one === verdict).length;
-      const chip = make("button", { type: "button", class: `chip v ${verdict}`, "aria-pressed": "false" }, verdict, " ", make("small", {}, String(number)));
+      const chip = make("button", { type: "button", class: `chip v ${verdict}`, "aria-pressed": "false" }, verdict, " ", make("small", {}, number.toLocaleString("en")));
       chip.addEventListener("click", () => {
         const pressed = chip.getAttribute("aria-pressed") !== "true";
         chip.setAttribute("aria-pressed", String(pressed));
