@@ -14,6 +14,7 @@ import pytest
 from steelyard.history.calibrations import to_json
 from steelyard.model.files import save
 from steelyard.model.launches import Launches
+from steelyard.model.records import Weighing
 from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from tests.calibrations import calibration
@@ -187,7 +188,10 @@ def test_every_chart_is_drawn_with_title_axes_and_words(page: Page) -> None:
 
 def written(browser: Browser, folder: Path, rows: list[LaunchRow]) -> dict[str, list[tuple[str, bool, float, float]]]:
     """Return by label what is written on the charts of a weighing with these launches."""
-    record = records.weighing().model_copy(update={"launches": Launches.of_rows(rows)})
+    return written_of(browser, folder, records.weighing().model_copy(update={"launches": Launches.of_rows(rows)}))
+
+
+def written_of(browser: Browser, folder: Path, record: Weighing) -> dict[str, list[tuple[str, bool, float, float]]]:
     save(record, folder / "record.json")
     (folder / "page.html").write_text(pages.page([folder / "record.json"]))
     page = browser.new_page(viewport={"width": 1200, "height": 900})
@@ -196,6 +200,20 @@ def written(browser: Browser, folder: Path, rows: list[LaunchRow]) -> dict[str, 
     charts = page.evaluate("[...written].map(([on, said]) => [on.closest('.plot').getAttribute('aria-label'), said])")
     page.close()
     return dict(charts)
+
+
+def test_a_curve_that_does_not_rise_has_values_at_its_axis(browser: Browser, tmp_path: Path) -> None:
+    sizes = ("1", "2", "4")
+    record = records.weighing(benchmarks=tuple(f"n={size}" for size in sizes), pairs=8)
+    rows = [row._replace(wall_ns=2_219_832) for row in record.launches.rows()]
+    benchmarks = [
+        one.model_copy(update={"params": {"n": size}}) for one, size in zip(record.benchmarks, sizes, strict=True)
+    ]
+    found = written_of(
+        browser, tmp_path, record.model_copy(update={"benchmarks": benchmarks, "launches": Launches.of_rows(rows)})
+    )
+    (said,) = (texts for chart, texts in found.items() if "Across: n." in chart)
+    assert {"2.15", "2.2", "2.25", "2.3"} <= {text for text, *_ in said}
 
 
 def slow() -> list[LaunchRow]:

@@ -57,7 +57,9 @@ function ends(all, log, fromZero) {
     const room = Math.max(1.15, (high / low) ** 0.05);
     return [low / room, high * room];
   }
-  const room = (high - low || Math.abs(high) || 1) * 0.05;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  // Equal values, as of a curve that does not rise, differ by what is lost in rounding.
+  const room = (high - low > 1e-12 * size ? high - low : size || 1) * 0.05;
   return [fromZero && low >= 0 ? 0 : low - room, high + room];
 }
 
