@@ -92,14 +92,16 @@ def test_of_how_many_iterations_functions_are_is_told() -> None:
     record = record.model_copy(update={"benchmarks": [record.benchmarks[0].model_copy(update={"loops": 10})]})
     figure = icicle(record, 0, "instructions", 10)
     assert figure is not None
-    assert figure.told.startswith("1,000 instructions in all, of 10 iterations together. Most are in work: 100 %")
+    assert figure.told.startswith(
+        "1,000 instructions in all, of 10 iterations together. The largest share is that of work: 100 %"
+    )
 
 
 def test_functions_are_drawn_by_the_names_that_their_changes_are_told_by() -> None:
     sides = [functions(side, {"???": 100 + 50 * side, "sort.isra.0": 30 - side, "main": 10}) for side in (0, 1)]
     figure = icicle(counted_weighing([count(0, 140), count(1, 189)], sides), 0, "instructions", 10)
     assert figure is not None
-    assert "Most are in (no symbol): 79 %" in figure.told
+    assert "The largest share is that of (no symbol): 79 %" in figure.told
     assert "+ (no symbol): 150 instructions, 79 %, +50" in figure.drawn
     assert "- sort: 29 instructions, 15 %, -1" in figure.drawn
     assert "???" not in figure.drawn

@@ -38,7 +38,7 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
     largest_function = ordered[0]
     covered = f", of {counts.iterations} together" if counts.iterations else ""
     text = f"{total:,} {unit} in all{covered}. "
-    text += f"Most are in {largest_function.name}: {figures.percent(largest_function.own / total)}."
+    text += f"The largest share is that of {largest_function.name}: {figures.percent(largest_function.own / total)}."
     if has_baseline:
         text += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     all_functions = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
