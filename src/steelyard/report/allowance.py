@@ -28,6 +28,8 @@ class Allowance:
     """How long a pair of each benchmark takes."""
     benchmarks: int
     """How many are measured."""
+    controls: int = 0
+    """How many of these are controls, which share alpha with nobody."""
     prepared_s: float = 0.0
     """How long a harness took to list and try its benchmarks."""
     untried: int = 0
@@ -79,7 +81,7 @@ class Allowance:
 
     def _verdict_text(self, link: str = ", which") -> str:
         settings = self.settings
-        if self.benchmarks > 1:
+        if self.benchmarks - self.controls > 1:
             return f"verdicts that share alpha {settings.alpha:.3g}{link} take"
         is_part = settings.shard is not None and len(settings.shard.suite) > 1  # the others are in other parts
         return f"a verdict at {'its share of ' if is_part else ''}alpha {settings.alpha:.3g}{link} takes"

@@ -130,6 +130,17 @@ def test_a_warm_up_that_the_budget_cut_off_takes_its_time_of_a_longer_one() -> N
     assert said.endswith("too few for a verdict at alpha 0.01, which takes 8; with some to spare: --max-time 18")
 
 
+def test_a_control_beside_one_candidate_shares_no_alpha() -> None:
+    told: list[Progress] = []
+    machine, header = Machine(noisy(wall_ns=1e9)), weighing(2, max_time_s=10)
+    control = header.benchmarks[1].model_copy(update={"candidate": 0, "control": True})
+    header = header.model_copy(update={"benchmarks": [header.benchmarks[0], control]})
+    Experiment(header, recorder(machine), machine.clock, told.append).run()
+    (said,) = [one.allowance for one in told if one.allowance]
+    assert said.startswith("a pair of each of the 2 benchmarks took 4 s")
+    assert "too few for a verdict at alpha 0.01, which takes 8" in said
+
+
 def test_too_little_time_for_several_is_said_as_time() -> None:
     (said,) = allowances(3, max_time_s=3)
     assert "too few for verdicts that share alpha 0.01, which take 10; with some to spare: --max-time" in said

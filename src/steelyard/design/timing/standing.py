@@ -65,6 +65,7 @@ class Standing:
             spent_s=spent_s,
             seconds_each=each_s,
             benchmarks=self.pace.visited,
+            controls=sum(one.control and one.stop is None for one in self.benchmarks),
             prepared_s=budget.spent_s,
             untried=untried,
         ).shortage()
