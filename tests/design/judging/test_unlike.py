@@ -14,8 +14,8 @@ def noise(pairs: int, size: float = 0.002) -> FloatArray:
     return np.exp(size * np.random.default_rng(5).standard_normal((2, pairs)))
 
 
-def said(sides: FloatArray, scored: float = 0.0) -> list[Finding]:
-    return unlike_findings((sides[0], sides[1]), scored, MARGIN)
+def said(sides: FloatArray, scored: float = 0.0, shown: float | None = None) -> list[Finding]:
+    return unlike_findings((sides[0], sides[1]), scored, scored if shown is None else shown, MARGIN)
 
 
 def test_a_candidate_that_changes_in_the_middle_is_told_with_what_each_side_did() -> None:
@@ -93,3 +93,13 @@ def test_what_both_sides_have_or_a_much_longer_one_is_not_told() -> None:
     sides[0, ::6] *= 1.5
     assert not said(sides, float(np.log(3)))
     assert not said(sides[::-1], -float(np.log(3)))
+
+
+def test_noisier_pairs_are_said_to_weigh_less_only_where_the_result_is_near_that_of_the_others() -> None:
+    sides = noise(60)
+    sides[1, ::3] *= 1.5
+    (finding,) = said(sides)
+    assert finding.message.startswith("the calmer half of the pairs shows ")
+    assert finding.message.endswith(", and the noisier ones weigh less in the result")
+    (finding,) = said(sides, shown=float(np.log(1.22)))
+    assert finding.message.endswith("the change is not the same in all pairs")

@@ -182,7 +182,7 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
     sides = _describe_sides(pairs.known(pairs_shown), metric, settings)
     change = expm1(judgement.estimate.centre)
     found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement, among)
-    unlike = unlike_findings((baseline, candidate), judgement.scored, settings.margin)
+    unlike = unlike_findings((baseline, candidate), judgement.scored, judgement.estimate.centre, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
     return Verdict(
         metric=metric,

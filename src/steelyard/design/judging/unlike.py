@@ -24,18 +24,18 @@ _MOST_CHANCE = 0.01
 _MOST_LONGER = 1.25
 
 
-def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, margin: float) -> list[Finding]:
+def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, shown: float, margin: float) -> list[Finding]:
     """Return the findings on pairs that are not alike: positive values, (n,) a side, in order of time.
 
-    `scored` is the log-ratio that their scores find. A change midway makes one part of the pairs the noisier one, so
-    that noise says nothing then.
+    `scored` is the log-ratio that their scores find, `shown` the one that is the result. A change
+    midway makes one part of the pairs the noisier one, so that noise says nothing then.
     """
     baseline, candidate = (np.log(side) for side in pairs)
     d, by = candidate - baseline, log_margin(margin)
     parts = parts_of(d, by)
     if parts is not None:
         return [_midway_finding(baseline, candidate, parts)]
-    return _storms_findings(d, (baseline + candidate) / 2, scored, by) or _some_launches_findings(d, scored, by)
+    return _storms_findings(d, (baseline + candidate) / 2, scored, shown, by) or _some_launches_findings(d, scored, by)
 
 
 def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Finding:
@@ -55,12 +55,13 @@ def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -
     )
 
 
-def _storms_findings(d: FloatArray, levels: FloatArray, scored: float, by: float) -> list[Finding]:
+def _storms_findings(d: FloatArray, levels: FloatArray, scored: float, shown: float, by: float) -> list[Finding]:
     halves = halves_of(d, levels, scored)
     if halves is None or not halves.disagree(by):
         return []
     calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
-    is_of_calm = abs(scored - halves.calm.centre) < abs(scored - halves.storm.centre)
+    # Of pairs that all weigh the same, as to ranks, the result lies about halfway.
+    is_of_calm = 2 * abs(shown - halves.calm.centre) < abs(shown - halves.storm.centre)
     return [
         Finding(
             code=STORMS_DIFFER,
