@@ -184,7 +184,7 @@ def _with_layouts(project: Project, options: Options) -> Options:
 def _parts_of(
     project: Project, targets: Mapping[int, Target], sides: Sides, options: Options, world: World
 ) -> tuple[list[Part], list[str]]:
-    """Return the weighings of these targets on both sides, and what to say of those left out."""
+    """Return the weighings of these targets on both sides, and what to say of those left out, as the first one does."""
     parts, left_out = list[Part](), list[str]()
     for planned in _PlannedTarget.of_each(project, targets, options, world):
         with planned.errors_located():
@@ -195,7 +195,12 @@ def _parts_of(
             left_out.append(part)
     if not parts:
         return [_part_of_new_commands(project, targets, sides, options, world, left_out[0])], []
-    return join_parts(parts, parts[0].request.settings.alpha), left_out
+    joined = join_parts(parts, parts[0].request.settings.alpha)
+    told = [Finding(code="added", message=message) for message in left_out]
+    place = next((place for place, part in enumerate(joined) if part.error is None), 0)
+    request = joined[place].request
+    joined[place] = replace(joined[place], request=replace(request, findings=[*request.findings, *told]))
+    return joined, left_out
 
 
 def _part_of_new_commands(

@@ -70,7 +70,7 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
         watch.wipe()
         for part in plan.parts:
             check_not_launched(part.request, *options.files.paths(), options.launch.output)
-        for sentence in (*left_out_notes, *plan.left_out):
+        for sentence in left_out_notes:
             say(sentence)
         if len(plan.parts) > 1:
             return _ProjectWeighing(project, plan, options, named_files, watch, world).weigh()
