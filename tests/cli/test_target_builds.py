@@ -99,7 +99,7 @@ def test_one_that_is_new_is_named_and_left_out(repo: Repo, scripted: ScriptedWor
         assert re.search(rf"new is not in merge base with main \(\w+\), {said} ", " ".join(done.text.split()))
     done = scripted(*COMPARE, "--target", "new", "-o", "new.json")
     assert done.status == 0
-    assert "has no command of steelyard.toml, so nothing is compared yet; new in work tree: new" in " ".join(
+    assert "has no such command of steelyard.toml, so nothing is compared yet; new in work tree: new" in " ".join(
         done.text.split()
     )
     assert scripted("gate", "new.json").status == 0

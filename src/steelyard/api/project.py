@@ -274,7 +274,7 @@ class _PlannedTarget(AskedTarget):
         options = self.target_options()
         candidate = self._side_subject(sides.candidate, "candidate", options)
         subjects = [subject_in(sides.baseline, candidate), candidate]
-        missing = f"command of {self.project.file}"
+        missing = f"{'such ' if len(names) < len(self.project.targets) else ''}command of {self.project.file}"
         finding = new_suite_finding(sides.baseline.name, sides.candidate.name, names, missing)
         return Part(names, Request(subjects, self.settings(options, sides.recipe), findings=[finding]))
 
