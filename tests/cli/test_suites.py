@@ -378,6 +378,15 @@ def test_a_baseline_is_kept_by_its_name_and_compared_with(scripted: ScriptedWorl
     assert scripted("show", "main").status == 0
 
 
+def test_a_folder_of_a_kept_name_hides_no_run(scripted: ScriptedWorld) -> None:
+    for name in ("main", "release"):
+        scripted("run", "./old", "--launches", "20", "--save-baseline", name)
+        Path(name).mkdir()
+    assert scripted("diff", "main", "release").status == 0
+    Path("other").mkdir()
+    assert scripted.refuses("show", "other").startswith("cannot read other: Is a directory")
+
+
 def test_a_baseline_is_kept_also_where_nobody_reads_the_report_to_its_end(
     scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
