@@ -331,6 +331,14 @@ def with_settings(record: Weighing, **update: object) -> Weighing:
     return changed(record, settings=record.settings.model_copy(update=update))
 
 
+def test_parts_that_are_kept_are_merged_by_their_names(scripted: ScriptedWorld) -> None:
+    for number in (1, 2):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2")
+    names = [path.name.partition("-")[0] for path in (scripted.folder / "state/steelyard").glob("*.json.gz")]
+    assert scripted("merge", *names, "-o", "all.json").status == 1
+    assert len(weighing_in("all.json").parts) == 2
+
+
 def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0, 0.001)
     for number in (1, 2):

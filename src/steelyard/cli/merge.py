@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steelyard.cli.command import CommandOptions, command
-from steelyard.cli.inputs import input_paths
+from steelyard.cli.inputs import record_paths
 from steelyard.cli.options import SHOWN_FUNCTIONS, FileOptions, ShownFunctions, Strict
 from steelyard.cli.outputs import check_apart, check_writable
 
@@ -48,7 +48,7 @@ def merge(options: MergeOptions, world: World) -> int:
     from steelyard.model.files import load
 
     check_writable(*options.files.paths())
-    paths = input_paths(*options.records)
+    paths = record_paths(world, *options.records)
     check_apart(options.files.paths(), paths)
     outcome = judge_outcome(merge_parts([(path, load(path)) for path in paths]), None)
     return report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
