@@ -131,17 +131,18 @@ def starting_tool_findings(subjects: Sequence[Subject], settings: Settings) -> l
         Finding(
             code="starting-tool",
             message=f"{some_names(tools)} {looks} for what to build and start, which is part of every launch",
-            remedy="build first (with --base, by --build), and give the program by its own path",
+            remedy="build first (with --base, by --build), and give the command that is started in the end",
         )
     ]
 
 
 def _starting_tool(subject: Subject) -> str | None:
-    """Return the tool and its word, such as `go run`; None for any other command."""
+    """Return the tool and its word, such as `go run`; None for any other command. Java compiles a file of source."""
     words = subject.argv[2].split() if subject.shell and len(subject.argv) == 3 else subject.argv
     tool = Path(words[0]).name if words else ""
     word = next((word for word in words[1:] if not word.startswith(("-", "+"))), "")  # cargo +nightly run
-    return f"`{tool} {word}`" if word in _STARTING.get(tool, ()) else None
+    starts = word in _STARTING.get(tool, ()) or (tool == "java" and word.endswith(".java"))
+    return f"`{tool} {word}`" if starts else None
 
 
 # GNU's programs check whether they write to /dev/null.
