@@ -46,7 +46,11 @@ HUGE = "9" * 400
             ["bisect", "./prog"],
             ["--good is missing, as in: steelyard bisect --good v1.2 ", "(see steelyard bisect --help)"],
         ),
-        (["run", "true", "true"], ["there are too many words (true)"]),
+        (
+            ["run", "true", "true"],
+            ["words (true); give the command in quotes: ", "; several are weighed by "],
+        ),
+        (["count", "true 1", "true 2"], ["words (true 2); several are weighed by steelyard compare 'OLD' 'NEW'"]),
         (["show", "a", "b"], ["(b)"]),
         (["", "a"], ["steelyard --help"]),
         ([AWKWARD], ["31m", "steelyard --help"]),

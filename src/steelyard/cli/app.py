@@ -155,6 +155,8 @@ def _usage_sentence(error: Exception, arguments: Sequence[str]) -> str:
     if is_cut and option in _VERSION_OPTIONS:
         return "; ".join(filter(None, [f"{option} is of the tool itself: steelyard {option}", quotes]))
     way_out = quotes or f"see {command} --help"
+    if message.startswith("there are too many words") and name in ("run", "count"):
+        way_out = "; ".join(filter(None, [quotes, "several are weighed by steelyard compare 'OLD' 'NEW'"]))
     if quotes and (owner := _owner_of(option)):
         way_out = f"steelyard {owner} has it; if it is of your command, {quotes}"
     if message.startswith("no such command") and not message.endswith(")") and is_runnable(name or ""):
