@@ -51,6 +51,7 @@ HUGE = "9" * 400
             ["words (true); give the command in quotes: ", "; several are weighed by "],
         ),
         (["count", "true 1", "true 2"], ["words (true 2); several are weighed by steelyard compare 'OLD' 'NEW'"]),
+        (["compare", "--baseline", "./old", "./new"], ["first of the commands, steelyard compare 'OLD' 'NEW'; of one"]),
         (["show", "a", "b"], ["(b)"]),
         (["", "a"], ["steelyard --help"]),
         ([AWKWARD], ["31m", "steelyard --help"]),

@@ -52,7 +52,8 @@ _STATUS_ADVICE = (
 )
 _LIMITS_ADVICE = "--json FILE keeps the record, and steelyard gate FILE --fail-above 5% holds it to a limit"
 _BASELINE_ADVICE = (
-    "it is of one command alone: steelyard run --save-baseline NAME keeps a run, run --baseline NAME compares with it"
+    "the baseline is the first of the commands, steelyard compare 'OLD' 'NEW'; of one command alone, steelyard run "
+    "--save-baseline NAME keeps a run, and run --baseline NAME compares with it"
 )
 _GATE_ADVICE = "--json FILE keeps the record, and steelyard gate FILE {} says it of that"
 _ITERATIONS_ADVICE = "how often a statement runs is found by itself, so that a sample is long against the clock"
