@@ -1,4 +1,4 @@
-"""How a program is recognised without running it."""
+"""How a program is recognised without running it, and what its answer is checked for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.subjects.responses import file_holds
+from steelyard.model.errors import SelectionError
+from steelyard.subjects.responses import check_only, file_holds
 
 
 def test_all_of_the_texts_have_to_be_in_it(tmp_path: Path) -> None:
@@ -26,3 +27,8 @@ def test_another_file_of_that_name_is_looked_at_anew(tmp_path: Path, monkeypatch
     assert not file_holds("./program", b"one")
     Path("program").unlink()
     assert not file_holds("./program", b"two")
+
+
+def test_more_benchmarks_than_fit_are_counted() -> None:
+    with pytest.raises(SelectionError, match=r'^ran "b", "c", "d" and 2 more where only "a" was asked for: '):
+        check_only(["b", "c", "d", "e", "f", "b"], "a")

@@ -19,7 +19,7 @@ from steelyard.measure.scratch import opened
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.model.numbers import LEAST_VALUE, MOST_COUNT, MOST_VALUE
 from steelyard.model.rows import Sample
-from steelyard.report.figures import count
+from steelyard.report.figures import count, first_few
 
 if TYPE_CHECKING:
     from steelyard.model.launch_spec import LaunchSpec
@@ -227,7 +227,7 @@ def check_only(names: Iterable[str], wanted: str) -> None:
             f"ran no benchmark where {shown(wanted)} was asked for: its filter does not select that name"
         )
     if answering != [wanted]:
-        others = ", ".join(shown(name) for name in answering[:3])
+        others = first_few([*map(shown, answering)], 3)
         raise SelectionError(
             f"ran {others} where only {shown(wanted)} was asked for: its filter cannot tell them apart, so give the "
             "benchmark another name"

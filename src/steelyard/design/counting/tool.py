@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steelyard.design.counting.targets import program_of
+from steelyard.design.findings import some_names
 from steelyard.measure.count.pins import is_dynamic
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.measure.native import PRELOAD
@@ -18,7 +19,6 @@ from steelyard.subjects.command import PASSED_ON
 
 _LIBRARIES = ("libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libstdc++.so.6")
 _LIBRARY_FOLDERS = ("/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64", "/usr/lib64", "/usr/lib", "/lib")
-_MOST_NAMES = 8
 _FOREIGN_REASON = "a program for musl, or for another machine, cannot load what fixes them"
 
 
@@ -83,6 +83,6 @@ def _unpinned_sources(record: Weighing | Run) -> list[str]:
     if foreign:
         found.append(f"random numbers of {', '.join(foreign)}: {_FOREIGN_REASON}")
     if passed or record.settings.variables:
-        names = ", ".join(sorted({*passed, *record.settings.variables})[:_MOST_NAMES])
+        names = some_names(sorted({*passed, *record.settings.variables}))
         found.append(f"the environment variables that were asked for: {names}")
     return found

@@ -41,12 +41,11 @@ def survivor_findings(killed: Sequence[str], not_killed: Sequence[str], of_hooks
     """Return findings that name processes ("PID name" each) that outlived a launch, or a command around launches."""
     findings = []
     if killed:
-        shown = ", ".join(sorted({name.partition(" ")[2] for name in killed})[:5])
         findings.append(
             Finding(
                 code="left-behind",
                 message=f"launches left {_processes(killed)} behind, which were killed unless they ended by "
-                f"themselves: {shown}",
+                f"themselves: {some_processes(killed)}",
                 remedy="what goes on after the main process of a program has ended is not measured",
             )
         )
@@ -65,7 +64,7 @@ def survivor_findings(killed: Sequence[str], not_killed: Sequence[str], of_hooks
             Finding(
                 code="not-killed",
                 message=f"launches left {_processes(not_killed)} behind that could not be killed and may go on: "
-                f"{', '.join(not_killed[:5])}",
+                f"{some_names(not_killed)}",
                 remedy="do they run as another user, as what sudo starts does? End them by hand",
             )
         )
