@@ -92,8 +92,8 @@ def stages(
         series = journaled_series(header.settings, targets, session.launcher, journal)
         stretches = [*header.watch.stretches] if header.watch else []
         watched = Watched(journal.stretch, stretches, stood_s=lambda: session.clock.stood_s)
-        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched)
-        recorder.files = NamedFiles.of(header, journal.name_files)
+        files = NamedFiles.of(header, journal.name_files)
+        recorder = Recorder(targets, runner, journal, KeptRows(rows), series, watched, files=files)
         yield partial(_time, recorder=recorder, session=session, spent_s=spent_s, stopped=header.stop)
 
 
