@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.placeholders import combinations
 from steelyard.model.typed import in_quotes
-from steelyard.subjects.command import command_with_values
 
 # If there are more values, only this many are written out.
 _MOST_VALUES = 4
@@ -50,6 +49,8 @@ def suggest_revisions(commands: Sequence[str], missing: str, environment: Mappin
 
 def suggest_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]], *, shell: bool) -> str:
     """Return how to weigh the values of a command's `parameters` (one or more) against each other."""
+    from steelyard.subjects.command import command_with_values
+
     params = list(islice(combinations(parameters), _MOST_VALUES + 1))
     written = [in_quotes(command_with_values(command, one, shell=shell)) for one in params[:_MOST_VALUES]]
     ellipsis = " and so on" if len(params) > _MOST_VALUES else ""
