@@ -101,6 +101,17 @@ def test_a_launch_that_cannot_be_begun(scripted: ScriptedWorld) -> None:
     assert scripted.kept() == []
 
 
+@pytest.mark.parametrize(
+    ("words", "role"),
+    [(["run", "./{x}"], ""), (["run", "--heap", "./{x}"], ""), (["compare", "--heap", "./{x}", "./new"], "baseline ")],
+)
+def test_a_program_of_a_harness_that_is_missing_is_called_what_it_is(
+    scripted: ScriptedWorld, words: list[str], role: str
+) -> None:
+    sentence = scripted.refuses(*words, "--harness", "protocol")
+    assert sentence.startswith(f"the {role}command './{{x}}' cannot be run: ")
+
+
 def test_where_nothing_could_be_measured_the_file_says_what_failed(scripted: ScriptedWorld) -> None:
     assert scripted("compare", "./old", "./new", "-o", "w.json").status == 1
     scripted.script = lambda *_: measured(10, exit_code=3)

@@ -11,7 +11,7 @@ from steelyard.design.runner.draws import draw_pair, first_side
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import Target
-from steelyard.design.runner.targets import Targets, in_first_layout, longest_at_first_s, subject_of
+from steelyard.design.runner.targets import Targets, longest_at_first_s, subject_of, subjects_in_first_layout
 from steelyard.measure import heap
 from steelyard.measure.native import HEAP
 from steelyard.measure.preloading import refusal
@@ -48,7 +48,7 @@ def refuse_unwatchable(program: Path, name: str, option: str, verb: str) -> None
 def _subjects(record: Weighing | Run) -> list[Subject]:
     """Return every program that is launched, in its first layout; the benchmarks of a harness are not known yet."""
     if not record.benchmarks:
-        return [in_first_layout(subject, record.settings, subject.name) for subject in record.subjects]
+        return subjects_in_first_layout(record)
     sides = range(len(record.subjects[:2]))
     found = [subject_of(record, number, side) for number in range(len(record.benchmarks)) for side in sides]
     return list({subject.program: subject for subject in found}.values())

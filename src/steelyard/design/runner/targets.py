@@ -301,9 +301,21 @@ def layouts_of(settings: Settings) -> Sequence[int]:
     return range(1, settings.layouts + 1) if settings.layouts else range(1)
 
 
-def in_first_layout(subject: Subject, settings: Settings, role: str) -> Subject:
-    """Return the first build variant of a subject, itself if it has only one; raises UsageError if that is missing."""
-    return with_parameters(_in_layout(subject, settings, 1), {LAYOUT: "1"} if settings.layouts else {}, role)
+def subjects_in_first_layout(record: Weighing | Run) -> list[Subject]:
+    """Return the first build variant of each subject, itself if it has only one; raises UsageError if one is missing.
+
+    Of the programs of a harness, the first is the only baseline.
+    """
+    settings, params = record.settings, {LAYOUT: "1"} if record.settings.layouts else {}
+    return [
+        with_parameters(_in_layout(one, settings, 1), params, _role(record, is_candidate=place > 0))
+        for place, one in enumerate(record.subjects)
+    ]
+
+
+def _role(record: Weighing | Run, *, is_candidate: bool) -> str:
+    """Return what an error calls a subject's command."""
+    return "command" if isinstance(record, Run) else SIDES[is_candidate]
 
 
 def _in_layout(subject: Subject, settings: Settings, layout: int) -> Subject:
@@ -317,7 +329,7 @@ def subject_of(record: Weighing | Run, number: int, side: int, times: int = 1, l
     """
     benchmark = record.benchmarks[number]
     place = benchmark.subject_of(side)
-    role = "command" if isinstance(record, Run) else SIDES[place != benchmark.baseline]
+    role = _role(record, is_candidate=place != benchmark.baseline)
     params = parameters_of(record, number, times, layout)
     return with_parameters(_in_layout(record.subjects[place], record.settings, layout), params, role)
 

@@ -14,7 +14,7 @@ from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, no_benchmark_error
-from steelyard.design.runner.targets import in_first_layout, missing_file_remedy, with_time_limit
+from steelyard.design.runner.targets import missing_file_remedy, subjects_in_first_layout, with_time_limit
 from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.in_common import one_sided_findings, shared_benchmarks
 from steelyard.design.suite.pilot_time import PilotTime
@@ -231,9 +231,7 @@ class Planner:
     @cached_property
     def _subjects(self) -> list[Subject]:
         """The subjects as they are asked and tried: of several layouts the first."""
-        settings, roles = self.record.settings, ["baseline", *["candidate"] * (len(self.record.subjects) - 1)]
-        named = zip(self.record.subjects, roles, strict=True)
-        return [in_first_layout(subject, settings, role) for subject, role in named]
+        return subjects_in_first_layout(self.record)
 
     @cached_property
     def _harness(self) -> Harness:
