@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from signal import Signals
 from types import SimpleNamespace
 from typing import Any, cast
@@ -72,6 +73,22 @@ def test_how_it_failed_and_what_to_do(target: Target, how: dict[str, Any], said:
     with pytest.raises(LaunchError) as error:
         check_ended(replace(PLAIN, **how), target, "wait longer")
     assert said in str(error.value)
+
+
+def test_a_revision_without_its_packages_of_node_is_told_to_install_them(tmp_path: Path) -> None:
+    target = replace(TARGET, spec=replace(WORK, cwd=bytes(tmp_path / "a")))
+
+    def said(name: str, target: Target = target) -> str:
+        stderr = f"Error: Cannot find module '{name}'\n  code: 'MODULE_NOT_FOUND'\n".encode()
+        with pytest.raises(LaunchError) as error:
+            check_ended(replace(PLAIN, exit_code=1, stderr=stderr), target, "wait longer")
+        return str(error.value)
+
+    assert "the folder where it runs has no node_modules: npm ci installs" in said("rows")
+    assert COMMAND_REMEDY in said("./rows")
+    assert COMMAND_REMEDY in said("rows", TARGET)
+    (tmp_path / "node_modules").mkdir()
+    assert COMMAND_REMEDY in said("rows")
 
 
 def test_what_was_cut_short_is_no_failure() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from signal import Signals
 
 from steelyard.design.runner.survivors import some_processes
@@ -19,6 +21,13 @@ from steelyard.subjects.command import command_line
 _HOOK_REMEDY = "fix it, or have it exit with status 0 if its failure does not matter"
 # The last words of a Python that lacks a module; with `-m` it leaves out the quotes.
 _MODULE_NOT_FOUND = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
+
+# What Node.js says of a package; one of the program's own files begins with a dot or a slash.
+_PACKAGE_NOT_FOUND = re.compile(rb"Cannot find (?:module|package) '[^./]")
+_PACKAGE_REMEDY = (
+    "the folder where it runs has no node_modules: npm ci installs what it needs, and in the folder of a revision "
+    "--build 'npm ci'"
+)
 
 # The last words of a Python that asked for a line of input.
 _END_OF_INPUT = re.compile(rb"EOFError: EOF when reading a line\s*\Z")
@@ -129,6 +138,8 @@ def _remedy(measured: Measured, target: Target) -> str:
         return "standard input is empty: --stdin FILE has each launch read a file"
     if target.harness is None and _TERMINAL_NEEDED.search(measured.stderr or b""):
         return _TERMINAL_REMEDY
+    if target.spec.cwd and _PACKAGE_NOT_FOUND.search(measured.stderr or b"") and not _has_packages(target.spec.cwd):
+        return _PACKAGE_REMEDY
     if measured.exit_code == _NOT_FOUND and _CR_IN_NAME.search(measured.stderr or b""):
         return _CR_REMEDY
     if _SANITIZER_COMPLAINT in (measured.stderr or b""):
@@ -137,6 +148,11 @@ def _remedy(measured: Measured, target: Target) -> str:
         return _PROFILER_REMEDY
     missing = _MODULE_NOT_FOUND.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
     return target.remedy if missing is None else no_module_remedy(missing[1].decode())
+
+
+def _has_packages(folder: bytes) -> bool:
+    path = Path(os.fsdecode(folder))
+    return any((place / "node_modules").exists() for place in (path, *path.parents))  # as Node.js looks for them
 
 
 def _how_it_stopped(number: int) -> str:
