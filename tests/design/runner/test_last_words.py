@@ -181,6 +181,10 @@ BEGIN failed--compilation aborted at w.pl line 1.
         (_OF_PSQL, "psql:w.sql:3: ERROR:  function rows(integer) does not exist"),
         (_NO_SERVER, _NO_SERVER.splitlines()[0]),
         (_OF_BASH, "w.sh: line 1: syntax error near unexpected token `od'"),
+        (
+            "w.sh: line 2: syntax error near `$'do\\r''\nw.sh: line 2: `do\r'\n",
+            "w.sh: line 2: syntax error near `$'do\\r''",
+        ),
         (_SANITIZED, "SUMMARY: AddressSanitizer: heap-buffer-overflow w.c:2 in main"),
         ("\tfrom w.rb:3:in `<main>'\n", "from w.rb:3:in `<main>'"),
         ("Node.js v20.20.2\n", "Node.js v20.20.2"),

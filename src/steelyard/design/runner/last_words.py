@@ -18,7 +18,7 @@ _AFTER_THE_REASON = re.compile(
             r"\t.* called at .* line \d+|.* aborted (?:due to compilation errors\.|at .* line \d+\.)",
             # psql; bash, which repeats the line that it does not understand
             r"LINE \d+: .*|(?:HINT|DETAIL|CONTEXT|QUERY):  .*|PL/pgSQL function .*|\tIs the server running .*",
-            r".*: line \d+: `.*'",
+            r".*: line \d+: `.*",
         )
     )
 )
