@@ -119,7 +119,8 @@ def json_of(text: bytes | str, what: str, object_of: Callable[[list[tuple[str, A
     if not text.strip():
         raise LaunchError(f"wrote no {what}: is it a program of this harness, and did it run to its end?")
     try:
-        return json.loads(text, parse_int=parse_integer, object_pairs_hook=object_of)
+        # Not strict, as some write a user's control characters as they are.
+        return json.loads(text, strict=False, parse_int=parse_integer, object_pairs_hook=object_of)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"wrote a {what} that is no JSON, or was cut: {quoted(text)}") from error
 

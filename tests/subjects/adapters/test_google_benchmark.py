@@ -259,6 +259,11 @@ def test_a_counter_with_the_name_of_a_field_changes_nothing(name: str) -> None:
     assert repetitions_of(text) == repetitions_of(report(ENTRY | {"repetitions": 1, "cpu_time": 2}))
 
 
+def test_a_label_may_have_control_characters_that_old_versions_do_not_escape() -> None:
+    text = report(ENTRY | {"label": "LABEL"})
+    assert repetitions_of(text.replace("LABEL", "\x1b[1mbold\x1b[0m")) == repetitions_of(text)
+
+
 def test_reports_of_old_versions_tell_aggregates_by_their_names_alone() -> None:
     entry = {"iterations": 10, "real_time": 2, "cpu_time": 2, "time_unit": "ns"}
     names = ["a", "a", "a_mean", "a_median", "a_stddev", "geometric_mean"]
