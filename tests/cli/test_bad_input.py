@@ -167,6 +167,7 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
         ("./folder", ["no program"]),
         ("./file", ["not executable", "chmod +x"]),
         ("./file.py", ["not executable: name its interpreter first, in quotes: 'python3 ./file.py'"]),
+        ("./file.c", ["not executable: compile it, and give the program that this makes"]),
         ("./file.txt", ["not executable: if it holds what was measured, steelyard diff A B compares two such files"]),
         ("./file/x", ["Not a directory"]),
         ("./pipe", ["no program"]),
@@ -178,6 +179,7 @@ def test_a_command_that_cannot_be_run(asked: InProcess, refuses: Refuses, comman
     (asked.folder / "folder").mkdir()
     (asked.folder / "file").touch()
     (asked.folder / "file.py").touch()
+    (asked.folder / "file.c").touch()
     (asked.folder / "file.txt").touch()
     os.mkfifo(asked.folder / "pipe", 0o755)
     for words, side in (

@@ -124,7 +124,9 @@ def test_a_name_that_is_not_on_the_path_is_refused(command: str, program: Progra
         ("old.py", 0o644, "so name its interpreter first, in quotes: 'python3 old.py'"),
         ("old.py", 0o755, "so give its path, ./old.py"),
         ("old.json", 0o644, "and if it holds what was measured, steelyard diff A B compares two such files"),
-        ("old.pl", 0o644, "so name its interpreter first, in quotes, or make it executable and give ./old.pl"),
+        ("old.pl", 0o644, "so name its interpreter first, in quotes: 'perl old.pl'"),
+        ("old.c", 0o644, "so compile it, and give the program that this makes"),
+        ("old.xy", 0o644, "so name its interpreter first, in quotes, or make it executable and give ./old.xy"),
     ],
 )
 def test_of_a_file_that_is_here_it_is_said_how_to_start_it(

@@ -31,6 +31,19 @@ _SHELL = "/bin/sh"
 _QUOTES_HINT = "; each command goes in quotes together with its arguments"
 # The roles with a --shell option: commands of `check`, hooks and the Python of `timeit` have none.
 _ROLES_WITH_SHELL = ("baseline", "candidate", "command")
+_INTERPRETERS = {
+    ".jar": "java -jar",
+    ".js": "node",
+    ".lua": "lua",
+    ".mjs": "node",
+    ".php": "php",
+    ".pl": "perl",
+    ".py": "python3",
+    ".rb": "ruby",
+    ".sh": "sh",
+    ".tcl": "tclsh",
+}
+_COMPILED = frozenset({".c", ".cc", ".cpp", ".cxx", ".go", ".java", ".rs", ".zig"})
 
 
 def command_subject(
@@ -252,10 +265,18 @@ def _start_hint(name: str, directory: str | None) -> str | None:
         return f"a file of that name is here, so give its path, ./{name}"
     if hint := _measurements_hint(name):
         return f"a file of that name is here, and {hint}"
-    interpreter = "a file of that name is here, so name its interpreter first, in quotes"
-    if path.suffix == ".py":
-        return f"{interpreter}: 'python3 {name}'"
-    return f"{interpreter}, or make it executable and give ./{name}"
+    hint = _kind_hint(name) or f"name its interpreter first, in quotes, or make it executable and give ./{name}"
+    return f"a file of that name is here, so {hint}"
+
+
+def _kind_hint(name: str) -> str | None:
+    """Return what to do with a file whose name tells that it is a script or has to be compiled; None for others."""
+    suffix = Path(name).suffix
+    if suffix in _COMPILED:
+        return "compile it, and give the program that this makes"
+    if (interpreter := _INTERPRETERS.get(suffix)) is None:
+        return None
+    return f"name its interpreter first, in quotes: {in_quotes(f'{interpreter} {shlex.quote(name)}')}"
 
 
 def _measurements_hint(name: str) -> str | None:
@@ -346,8 +367,7 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_command_of(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        hint = _measurements_hint(argument) or _noexec_hint(program) or "chmod +x it, or name its interpreter first"
-        if argument.endswith(".py"):
-            hint = f"name its interpreter first, in quotes: {in_quotes(f'python3 {shlex.quote(argument)}')}"
+        hint = _kind_hint(argument) or _measurements_hint(argument) or _noexec_hint(program)
+        hint = hint or "chmod +x it, or name its interpreter first"
         raise UsageError(f"{_command_of(role)} {argument!r} is not executable: {hint}")
     return program
