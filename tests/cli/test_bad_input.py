@@ -166,6 +166,7 @@ def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
         (f"./{LONG}", ["too long"]),
         ("./folder", ["no program"]),
         ("./file", ["not executable", "chmod +x"]),
+        ("~/no-such-tool", ["No such file", "a shell's to understand: --shell runs it by one"]),
         ("./file.py", ["not executable: name its interpreter first, in quotes: 'python3 ./file.py'"]),
         ("./file.c", ["not executable: compile it, and give the program that this makes"]),
         ("./file.txt", ["not executable: if it holds what was measured, steelyard diff A B compares two such files"]),

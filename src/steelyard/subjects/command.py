@@ -70,7 +70,8 @@ def command_subject(
         _check_env_program(argv, role, directory)
         _check_jar(argv, role, directory)
     except UsageError as error:
-        raise UsageError(f"{error}{_quoted_path_hint(command, directory) or _shell_hint(command, argv[0])}") from error
+        hint = _quoted_path_hint(command, directory) or _shell_hint(command, argv[0], role)
+        raise UsageError(f"{error}{hint}") from error
     subject = Subject(name=name, command=command, argv=argv, program=program, shell=shell, directory=directory)
     return subject if shell or deferred else subject.model_copy(update={"digest": digest(weighed_file(subject))})
 
@@ -236,7 +237,7 @@ _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
 _TYPOGRAPHIC_QUOTES = tuple("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}“”„«»")
 
 
-def _shell_hint(command: str, first: str) -> str:
+def _shell_hint(command: str, first: str, role: str) -> str:
     """Return what to add to an error about a command that a shell might have understood."""
     if sets_variable(first):
         return f"; env before {first} sets it for this command alone; for all a variable is set by --env {first}"
@@ -245,7 +246,8 @@ def _shell_hint(command: str, first: str) -> str:
     if first.startswith(_TYPOGRAPHIC_QUOTES):
         return f"; {first[0]} is no quote to a shell: ' and \" are"
     words = shell_words(command)
-    return f" ({', '.join(words)} in it would be a shell's to understand)" if words else ""
+    way_out = ": --shell runs it by one" if "/" in first and role in _ROLES_WITH_SHELL else ""
+    return f" ({', '.join(words)} in it would be a shell's to understand{way_out})" if words else ""
 
 
 def _find_hint(role: str) -> str:
