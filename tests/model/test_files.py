@@ -129,7 +129,7 @@ def test_a_missing_file_is_refused(file: Path) -> None:
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    assert "Is a directory" in refused(tmp_path)
+    assert refused(tmp_path).endswith(f"Is a directory; name the files in it, as {tmp_path}/*.json.gz")
 
 
 def test_a_device_that_never_ends_is_refused() -> None:

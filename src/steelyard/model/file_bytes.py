@@ -54,7 +54,9 @@ def read_bytes(path: Path, largest_bytes: int | None = None) -> bytes:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and KEPT_NAME.fullmatch(str(path)):
             raise UsageError(f"no record of the name {path} is kept: steelyard list has the names") from error
-        raise UsageError(f"cannot read {path}: {error.strerror}; check the path and its permissions") from error
+        is_folder = isinstance(error, IsADirectoryError)
+        remedy = f"name the files in it, as {path}/*.json.gz" if is_folder else "check the path and its permissions"
+        raise UsageError(f"cannot read {path}: {error.strerror}; {remedy}") from error
     if len(data) > limit:
         raise _too_large(path, limit)
     return data
