@@ -369,7 +369,7 @@ def _find_program(argument: str, role: str, search_path: str | None, directory: 
     if not stat.S_ISREG(mode):
         raise UsageError(f"{_command_of(role)} {argument!r} is no program: give the path of a file")
     if not os.access(program, os.X_OK):
-        hint = _kind_hint(argument) or _measurements_hint(argument) or _noexec_hint(program)
-        hint = hint or "chmod +x it, or name its interpreter first"
+        known = _kind_hint(argument) or _measurements_hint(argument) or _noexec_hint(program)
+        hint = known or "chmod +x it, or name its interpreter first"
         raise UsageError(f"{_command_of(role)} {argument!r} is not executable: {hint}")
     return program
