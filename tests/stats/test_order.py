@@ -17,7 +17,10 @@ SECOND_COSTS = 0.02
 
 
 def plain_effects(d: FloatArray, order: np.ndarray) -> FloatArray:
-    """Return half the distance between the medians of earlier pairs in both orders, less its noise."""
+    """Return half the distance between the medians of earlier pairs in both orders, less its noise.
+
+    It is nothing where the ranks of the two orders are no farther apart than twice their variance.
+    """
     found = np.zeros(len(d))
     for place in range(len(d)):
         earlier = np.flatnonzero(order[:place] >> 1 == order[place] >> 1)
@@ -25,10 +28,14 @@ def plain_effects(d: FloatArray, order: np.ndarray) -> FloatArray:
         sizes = np.array([len(group) for group in groups])
         if sizes.min(initial=2) < 2:
             continue
+        few = 1 + 4 / sizes.sum()
+        larger = np.heaviside(groups[0][:, None] - groups[1], 0.5).sum()
+        if (larger - sizes.prod() / 2) ** 2 <= 2 * few * sizes.prod() * (sizes.sum() + 1) / 12:
+            continue
         half = (np.median(groups[0]) - np.median(groups[1])) / 2
         quartiles = np.array([np.diff(np.quantile(group, (0.25, 0.75)))[0] for group in groups])
         deviation = (quartiles * sizes).sum() / sizes.sum() / 1.349
-        variance = 2 * 1.57 * deviation**2 * (1 / sizes).sum() / 4 * (1 + 4 / sizes.sum())
+        variance = 2 * 1.57 * deviation**2 * (1 / sizes).sum() / 4 * few
         if half**2 > variance:
             found[place] = (half - variance / half) * (1 - 2 * (order[place] & 1))
     return found
