@@ -8,11 +8,9 @@ from typing import Any
 
 import steelyard
 from steelyard.design.findings import some_names
-from steelyard.model.counting import Counting
+from steelyard.design.numbering import numbered_counting, numbered_heap, numbered_launches
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
-from steelyard.model.heap import Heap
-from steelyard.model.launches import Launches
 from steelyard.model.records import Part, Run, Weighing
 from steelyard.model.settings import Settings, Shard
 from steelyard.model.subject import Benchmark, Subject
@@ -163,10 +161,6 @@ def _check_complete(parts: _Parts) -> None:
 # --- joined
 
 
-_Joined = Sequence[tuple[Weighing, Mapping[int, int]]]
-"""The parts, each with a mapping from its number of a benchmark to that in the whole."""
-
-
 def _origins(records: Sequence[Weighing]) -> list[tuple[int, int]]:
     """Return for each benchmark of the whole, in order, which part it is of, and its number there."""
     suite = {name: place for place, name in enumerate(_shard(records[0]).suite)}
@@ -187,9 +181,6 @@ def _join(records: Sequence[Weighing]) -> Weighing:
     for place, (part, number) in enumerate(origins):
         places[part][number] = place
     joined = list(zip(records, places, strict=True))
-    rows = [
-        row._replace(benchmark=of_part[row.benchmark]) for record, of_part in joined for row in record.launches.rows()
-    ]
     return first.model_copy(
         update={
             "tool": steelyard.__version__,
@@ -203,9 +194,9 @@ def _join(records: Sequence[Weighing]) -> Weighing:
                 _merged_finding(records),
                 *dict.fromkeys(one for record in records for one in record.findings),
             ],
-            "launches": Launches.of_rows(rows),
-            "counting": _counting(joined),
-            "heap": _heap(joined),
+            "launches": numbered_launches(joined),
+            "counting": numbered_counting(joined),
+            "heap": numbered_heap(joined),
             "watch": None,
             "files": {},
             "parts": [_describe_part(record, of_part) for record, of_part in joined],
@@ -254,33 +245,4 @@ def _merged_finding(records: Sequence[Weighing]) -> Finding:
     return Finding(
         code="merged",
         message=f"merged from {len(records)} parts, measured on {where}: each benchmark on one, and all share alpha",
-    )
-
-
-def _counting(joined: _Joined) -> Counting | None:
-    counted = [(record.counting, of_part) for record, of_part in joined if record.counting]
-    if not counted:
-        return None
-    return counted[0][0].model_copy(
-        update={
-            name: [
-                one.model_copy(update={"benchmark": of_part[one.benchmark]})
-                for counting, of_part in counted
-                for one in getattr(counting, name)
-            ]
-            for name in ("counts", "functions")
-        }
-    )
-
-
-def _heap(joined: _Joined) -> Heap | None:
-    watched = [(record.heap, of_part) for record, of_part in joined if record.heap]
-    if not watched:
-        return None
-    return Heap(
-        launches=[
-            one.model_copy(update={"benchmark": of_part[one.benchmark]})
-            for heap, of_part in watched
-            for one in heap.launches
-        ]
     )

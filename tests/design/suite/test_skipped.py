@@ -8,6 +8,7 @@ import pytest
 
 from steelyard.design.suite.selection import Selection
 from steelyard.model.errors import MeasurementError
+from steelyard.model.launches import Launches
 from tests.design.scripted_harness import (
     Body,
     fails,
@@ -21,6 +22,7 @@ from tests.design.scripted_harness import (
     weigh,
 )
 from tests.design.suite.made import both, messages, names
+from tests.model.samples import row
 
 
 def skips(reason: str) -> Body:
@@ -75,3 +77,16 @@ def test_what_fails_beside_them_has_failed() -> None:
 def test_where_all_skip_themselves_nothing_was_measured() -> None:
     with pytest.raises(MeasurementError, match=r"^not measured: a, b: the test was skipped: no network$"):
         plan(both(a=skips("no network"), b=skips("no network")), header())
+
+
+def test_one_that_was_not_reached_before_is_left_out_when_the_weighing_goes_on() -> None:
+    planned = plan(both(a=steady(), b=steady(), c=steady()), header())
+    untried = planned.benchmarks[1].model_copy(update={"loops": None, "samples": None})
+    rows = [row(benchmark=benchmark, side=side) for benchmark in (0, 2) for side in (0, 1)]
+    benchmarks = [planned.benchmarks[0], untried, planned.benchmarks[2]]
+    opened = planned.model_copy(update={"benchmarks": benchmarks, "launches": Launches.of_rows(rows)})
+    more = planner(both(a=steady(), b=skips("no network"), c=steady()), opened).plan_resumed()
+    assert ([one.name for one in more.benchmarks], more.stop) == (["a", "c"], ["interrupted"] * 2)
+    assert [*more.launches.benchmark] == [0, 0, 1, 1]
+    assert messages(more, "failed") == []
+    assert messages(more, "skipped") == ["not measured: b: the test was skipped: no network"]

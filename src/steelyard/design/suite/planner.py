@@ -10,6 +10,7 @@ from typing import Any
 
 from steelyard.design.budgets import fewest_pairs
 from steelyard.design.findings import new_suite_finding, not_measured_finding, process_time_finding, skipped_findings
+from steelyard.design.numbering import without_benchmarks
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
@@ -80,8 +81,7 @@ class Planner:
             raise MeasurementError(skipped_findings(trials.skipped)[0].message)
         tried = [one for one in benchmarks if one.entry in trials.known]
         findings = one_sided_findings(self.record, list(map(selection.matching, lists)))
-        failures = [failure for entry, failure in trials.failures.items() if entry not in trials.skipped]
-        findings += [*trials.findings, *failures, *skipped_findings(trials.skipped)]
+        findings += [*trials.findings, *trials.failed_or_skipped()]
         if not selection.processed:
             chosen = {one.entry for one in benchmarks}
             findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)
@@ -152,14 +152,15 @@ class Planner:
         for number in missed:
             benchmarks[number] = _with_amounts(benchmarks[number], trials, benchmarks[number].processed)
             stops[number] = _stop_reason(benchmarks[number], trials)
-        return self.record.model_copy(
+        record = self.record.model_copy(
             update={
                 "benchmarks": benchmarks,
                 "stop": [*stops.values()],
-                "findings": [*self.record.findings, *trials.failures.values()],
+                "findings": [*self.record.findings, *trials.failed_or_skipped()],
                 "preparing_s": self.record.preparing_s + self.time.clock() - begun,
             }
         )
+        return without_benchmarks(record, {one for one in missed if benchmarks[one].entry in trials.skipped})
 
     def _shares_starts(self, selection: Selection) -> bool:
         is_free = selection.any_pairing and not selection.own_starts

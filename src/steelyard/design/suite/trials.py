@@ -9,7 +9,7 @@ from functools import partial
 from math import ceil, inf
 from typing import TypeVar
 
-from steelyard.design.findings import own_starts_finding
+from steelyard.design.findings import own_starts_finding, skipped_findings
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.suite.amounts import Amounts, Ask, TriedLoops, loops_for_long_samples
 from steelyard.design.suite.loops import (
@@ -107,6 +107,11 @@ class Trials:
             if entry not in self.known:
                 self.watch(Progress(f"trying {entry}", number, len(sides), noun="benchmark"))
                 self._try_alone(entry, candidates, len(sides) - number)
+
+    def failed_or_skipped(self) -> list[Finding]:
+        """Return what is to be said of benchmarks that failed, and of those that skip themselves."""
+        failures = [failure for entry, failure in self.failures.items() if entry not in self.skipped]
+        return [*failures, *skipped_findings(self.skipped)]
 
     def _try_alone(self, entry: str, candidates: Sequence[int], left: int) -> None:
         """Try one benchmark by itself; `left` are still to be tried, this one included."""
