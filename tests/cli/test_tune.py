@@ -129,15 +129,21 @@ def test_what_is_refused_tunes_nothing(scripted: ScriptedWorld, kernel: Kernel, 
     assert kernel.writes == 0
 
 
-def test_what_is_carried_on_is_tuned_for_again(scripted: ScriptedWorld, kernel: Kernel) -> None:
-    before, script = contents(kernel.root), scripted.script
+def interrupt_at(scripted: ScriptedWorld, launch: int) -> None:
+    """Have a weighing interrupted at this launch."""
+    script = scripted.script
 
     def interrupted(spec: LaunchSpec, number: int) -> Measured:
-        if number == 9:
+        if number == launch:
             ctrl_c()
         return script(spec, number)
 
     scripted.script = interrupted
+
+
+def test_what_is_carried_on_is_tuned_for_again(scripted: ScriptedWorld, kernel: Kernel) -> None:
+    before, script = contents(kernel.root), scripted.script
+    interrupt_at(scripted, 9)
     scripted("compare", "./old", "./new", "--pairs", "12", "-o", "record.json")
     assert kernel.writes == 0
     was_tuned: list[bool] = []
@@ -150,6 +156,24 @@ def test_what_is_carried_on_is_tuned_for_again(scripted: ScriptedWorld, kernel: 
     assert scripted("compare", "--resume", "record.json", "--tuned").status in (0, 1)
     assert all(was_tuned)
     assert contents(kernel.root) == before
+
+
+def test_of_what_is_carried_on_untuned_it_is_not_said_that_the_machine_was_tuned(
+    scripted: ScriptedWorld, kernel: Kernel
+) -> None:
+    def told() -> list[str]:
+        return [one.message for one in load(Path("record.json")).findings if one.code == "tuned"]
+
+    interrupt_at(scripted, 9)
+    scripted("compare", "./old", "./new", "--pairs", "12", "--tuned", "-o", "record.json")
+    (all_launches,) = told()
+    assert all_launches.startswith("the machine was tuned: ")
+    interrupt_at(scripted, 18)
+    scripted("compare", "--resume", "record.json", "--tuned", "-o", "record.json")
+    assert told() == [all_launches]
+    assert scripted("compare", "--resume", "record.json", "-o", "record.json").status in (0, 1)
+    names = ", ".join(dict.fromkeys(one.code for one in kernel.tuner.plan(None)))
+    assert told() == [f"the machine was not tuned alike for all launches; for some: {names}"]
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ def _measure_record(
 ) -> Outcome:
     """Measure and keep the record; a `resumed_journal` holds the header's launches, and is continued."""
     store = session.world.store()
-    header, targets = _prepare(header, session, selection)
+    header, targets = _prepare(with_tuning(header, session.world), session, selection)
     rows = header.launches.rows()
     record_path = (
         store.new_name(header.kind) if resumed_journal is None else store.name_of(resumed_journal.path, header.kind)
@@ -178,7 +178,7 @@ def _measure_record(
                 break
         error = with_harness_hint_if_too_long(error, record)
         record, error = _clean_up(with_benchmarks_inside(record), header, error, session)
-        record = with_tuning(with_isolation(record, session.isolated), session.world)
+        record = with_isolation(record, session.isolated)
         findings = without_secret_values(
             record.findings, shared_environment(record.settings, session.world.environment)
         )

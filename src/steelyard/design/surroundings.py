@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from steelyard.model.findings import Finding
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.machine.isolation.isolation import Isolated
     from steelyard.model.isolation import Isolation
-    from steelyard.model.tuning import Change
 
 _ISOLATED, _NOT_ISOLATED = "isolated", "not-isolated"
 _TUNED = "tuned"
@@ -49,19 +48,23 @@ def _isolation_findings(isolation: Isolation) -> list[Finding]:
 
 
 def with_tuning(record: Weighing | Run, world: World) -> Weighing | Run:
-    """Return the record with what is tuned on the machine, by this command or before.
+    """Return the record, before its next launch, with what is tuned on the machine, by this command or before.
 
-    If it was carried on, the latest; what was tuned for its first launches alone stays named.
+    If it is carried on, its first launches may have run on a machine that was tuned otherwise.
     """
-    found = _tuned_finding(world.tuner().in_force())
-    return record.with_findings(found, replacing=(_TUNED,)) if found else record
+    changes = world.tuner().in_force()
+    earlier = [one for one in record.findings if one.code == _TUNED]
+    found = _tuned_findings(dict.fromkeys(change.code for change in changes), _ALL)
+    if not record.is_empty() and found != earlier:
+        told = [name for one in [*earlier, *found] for name in one.message.partition(": ")[2].split(", ")]
+        found = _tuned_findings(dict.fromkeys(told), _SOME)
+    return record.with_findings(found, replacing=(_TUNED,))
 
 
-def _tuned_finding(changes: Sequence[Change]) -> list[Finding]:
-    """Return a finding on what was tuned for the launches, by the names of `steelyard tune`, if anything was."""
-    if not changes:
-        return []
-    names = ", ".join(dict.fromkeys(change.code for change in changes))
-    return [
-        Finding(code=_TUNED, message=f"the machine was tuned: {names}", remedy="what that does: steelyard docs tune")
-    ]
+_ALL, _SOME = "the machine was tuned", "the machine was not tuned alike for all launches; for some"
+
+
+def _tuned_findings(names: Collection[str], which: str) -> list[Finding]:
+    """Return a finding on what was tuned for which launches, by the names of `steelyard tune`, if anything was."""
+    message = f"{which}: {', '.join(names)}"
+    return [Finding(code=_TUNED, message=message, remedy="what that does: steelyard docs tune")] if names else []
