@@ -24,7 +24,7 @@ from steelyard.report import words
         (-1.0, None),
     ],
 )
-def test_of_a_time_it_is_how_fast_or_how_long(change: float | None, said: str | None) -> None:
+def test_of_how_long_it_takes_it_is_how_fast_or_how_long(change: float | None, said: str | None) -> None:
     assert words.speed(change, "active") == said
 
 
@@ -32,6 +32,7 @@ def test_of_anything_else_it_is_how_much_where_that_is_plainer() -> None:
     assert words.speed(2.02, "max_rss") == "3.02 times as much"
     assert words.speed(-0.75, "instructions") == "0.25 times as much"
     assert words.speed(0.4, "max_rss") is None
+    assert words.speed(-0.75, "user") == "0.25 times as much"
 
 
 @given(st.floats(-0.999, 1e6))
@@ -53,5 +54,7 @@ def test_the_words_stand_behind_a_percentage_and_before_it_where_they_are_cleare
     assert words.needs_text(0.5, None, "max_rss", "A") == "needs 50.0 % more max_rss than A"
     assert words.needs_text(-0.1, None, "instructions", "A") == "needs 10.0 % fewer instructions than A"
     assert words.needs_text(-0.1, None, "cost", "A") == "needs 10.0 % less cost than A"
+    assert words.needs_text(0.5, None, "sys", "A") == "needs 50.0 % more sys time than A"
+    assert words.needs_text(-0.75, (-0.8, -0.7), "delay", "A") == "needs 0.25 times the delay time of A [0.2, 0.3]"
     assert words.needs_text(-0.1, None, "unheard-of", "A") == "needs 10.0 % less unheard-of than A"
     assert words.needs_text(-0.75, (-1.0, -0.7), "wall", "A").endswith("[3.33, inf]")

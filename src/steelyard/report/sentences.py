@@ -217,9 +217,9 @@ def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None,
 
 
 def _needs_text(verdict: Verdict, change: float) -> str:
-    """Say how much more or less the candidate needs and, unless the metric is a time, which verdict that is."""
+    """Say how much more or less the candidate needs and, unless that is how long it takes, which verdict that is."""
     needs = f"the candidate {words.needs_text(change, verdict.interval, verdict.metric, 'the baseline')}"
-    return needs if words.is_time(verdict.metric) else f"{needs}, which counts as {verdict.verdict}"
+    return needs if words.is_duration(verdict.metric) else f"{needs}, which counts as {verdict.verdict}"
 
 
 def _same_text(verdict: Verdict, settings: Settings) -> str:

@@ -25,12 +25,12 @@ LARGE_RATIO = 2.0
 def speed(change: float | None, metric: str) -> str | None:
     """Write a relative change as `1.25 times as fast` or `1.08 times as long`; None where a percentage says more.
 
-    A metric that is no time is written as `3.02 times as much`, if it at least doubled or halved.
+    A metric that is not how long it takes is written as `3.02 times as much`, if it at least doubled or halved.
     """
     if change is None or not math.isfinite(change) or change <= -1:
         return None
     ratio = 1 + change
-    if not is_time(metric):
+    if not is_duration(metric):
         return f"{times_text(ratio)} as much" if is_large(change) else None
     if abs(change) < _SMALLEST_SPEED_CHANGE:
         return None
@@ -45,8 +45,13 @@ def speed_of(verdict: Verdict) -> str | None:
 
 
 def is_time(metric: str) -> bool:
-    """Return whether a metric is a time, so that less of it is faster."""
+    """Return whether a metric is a time."""
     return metric in METRICS and METRICS[metric].unit == "ns"
+
+
+def is_duration(metric: str) -> bool:
+    """Return whether a metric is how long a launch takes: less of another time, such as sys, need not be faster."""
+    return metric in ("active", "wall")
 
 
 def is_large(change: float) -> bool:
@@ -72,12 +77,13 @@ def needs_text(change: float, interval: tuple[float, float] | None, metric: str,
     Large changes are told in words alone, with their interval.
     """
     speed_text = speed(change, metric)
+    what = "time" if is_duration(metric) else f"{metric} time" if is_time(metric) else metric
     if speed_text is None or not is_large(change):
-        amount = f"{figures.extent(change)} {_more_or_less(change, metric)} {'time' if is_time(metric) else metric}"
+        amount = f"{figures.extent(change)} {_more_or_less(change, metric)} {what}"
         return f"needs {amount} than {other}" + (f": {speed_text}" if speed_text else "")
     bounds = _bounds(change, interval, metric)
-    if not is_time(metric):
-        return f"needs {times_text(1 + change)} the {metric} of {other}{bounds}"
+    if not is_duration(metric):
+        return f"needs {times_text(1 + change)} the {what} of {other}{bounds}"
     return f"{'takes' if change > 0 else 'is'} {speed_text} as {other}{bounds}"
 
 
@@ -92,6 +98,6 @@ def _bounds(change: float, interval: tuple[float, float] | None, metric: str) ->
     if interval is None or interval[0] == interval[1]:
         return ""
     ends = [1 + end for end in interval]
-    if is_time(metric) and change < 0:
+    if is_duration(metric) and change < 0:
         ends = [1 / end if end > 0 else math.inf for end in reversed(ends)]
     return f" [{', '.join(ratio_text(end) if math.isfinite(end) else 'inf' for end in ends)}]"
