@@ -103,3 +103,12 @@ def test_noisier_pairs_are_said_to_weigh_less_only_where_the_result_is_near_that
     assert finding.message.endswith(", and the noisier ones weigh less in the result")
     (finding,) = said(sides, shown=float(np.log(1.22)))
     assert finding.message.endswith("the change is not the same in all pairs")
+
+
+def test_launches_far_off_are_said_to_weigh_little_only_where_the_result_is_that_of_the_others() -> None:
+    sides = noise(60)
+    sides[1, ::5] *= 1.5
+    (finding,) = said(sides)
+    assert finding.message.endswith("): such launches weigh little in the result, which is that of the others")
+    (finding,) = said(sides, shown=float(np.log(1.02)))
+    assert finding.message.endswith(")")

@@ -35,7 +35,8 @@ def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, shown: 
     parts = parts_of(d, by)
     if parts is not None:
         return [_midway_finding(baseline, candidate, parts)]
-    return _storms_findings(d, (baseline + candidate) / 2, scored, shown, by) or _some_launches_findings(d, scored, by)
+    storms = _storms_findings(d, (baseline + candidate) / 2, scored, shown, by)
+    return storms or _some_launches_findings(d, scored, by, is_of_others=abs(shown - scored) < by)
 
 
 def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Finding:
@@ -72,17 +73,23 @@ def _storms_findings(d: FloatArray, levels: FloatArray, scored: float, shown: fl
     ]
 
 
-def _some_launches_findings(d: FloatArray, scored: float, by: float) -> list[Finding]:
-    """Return a finding if some launches of one side are far off, and surely not as many of the other's."""
+def _some_launches_findings(d: FloatArray, scored: float, by: float, *, is_of_others: bool) -> list[Finding]:
+    """Return a finding if some launches of one side are far off, and surely not as many of the other's.
+
+    `is_of_others` tells that the result is that of the other launches, which it need not be as to ranks.
+    """
     far = max(by, _FAR_DEVIATIONS * quartile_deviation(d))
     beyond = np.column_stack([d - scored < -far, d - scored > far])
     if abs(scored) > np.log(_MOST_LONGER) or not beyond.any():
         return []
     found = leaning(beyond, float(1 / (1 + np.exp(-scored))))
-    return [_some_launches_finding(found, d - scored, beyond)] if found.p_value <= _MOST_CHANCE else []
+    if found.p_value > _MOST_CHANCE:
+        return []
+    weight = ": such launches weigh little in the result, which is that of the others" if is_of_others else ""
+    return [_some_launches_finding(found, d - scored, beyond, weight)]
 
 
-def _some_launches_finding(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_]) -> Finding:
+def _some_launches_finding(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_], weight: str) -> Finding:
     side = int(found.candidate > found.baseline)
     more, less = ("candidate", "baseline") if side else ("baseline", "candidate")
     often, seldom = max(found.candidate, found.baseline), min(found.candidate, found.baseline)
@@ -90,7 +97,6 @@ def _some_launches_finding(found: Leaning, off: FloatArray, beyond: npt.NDArray[
     return Finding(
         code=SOME_LAUNCHES,
         message=f"in {whole_percent(often)} of the pairs the {more} is far above the {less}, by {size} in the median, "
-        f"and far below it in {whole_percent(seldom)}, which is hardly chance (p = {found.p_value:.1g}): such launches "
-        "weigh little in the result, which is that of the others",
+        f"and far below it in {whole_percent(seldom)}, which is hardly chance (p = {found.p_value:.1g}){weight}",
         remedy="how often they come and how much they cost may be what matters: steelyard report draws each launch",
     )
