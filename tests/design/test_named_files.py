@@ -88,7 +88,9 @@ def test_behind_env_that_is_the_folder_that_it_changes_to(tmp_path: Path) -> Non
     ("at", "words", "codes"),
     [
         (1, ("compare", "./old in", "./new in", "--pairs", "9"), []),
-        (8, ("compare", "./old in", "./new in", "--pairs", "9", "--warmup", "0"), []),
+        (1, ("run", "./old in", "--launches", "9", "--warmup", "0"), []),
+        (8, ("compare", "./old in", "./new in", "--pairs", "9", "--warmup", "0"), ["changed-files"]),
+        (8, ("run", "./old in", "--launches", "9", "--warmup", "0"), ["changed-files"]),
         (8, ("compare", "./old in", "./new in", "--pairs", "9"), ["changed-files"]),
         (8, ("run", "./old in", "--launches", "9"), ["changed-files"]),
     ],

@@ -28,7 +28,8 @@ class _FileState(NamedTuple):
 class NamedFiles:
     """Finds files that are not the same at the end as when the warm-up was over, in this session or an earlier one.
 
-    Those that the warm-up has written to are left out: they are output, or what the commands themselves work on.
+    Those that the warm-up has written to are left out: they are output, or what the commands themselves work on. Where
+    there is none, the first launches of all take its place.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class NamedFiles:
         self._places, self._keep = places or {}, keep
         self._marks_before = {path: _file_marks(path) for path in self._places}
         self._states = {path: _FileState((), content) for path, content in (known or {}).items()}
+        self._are_noted = bool(self._states)
 
     @classmethod
     def of(cls, record: Weighing | Run, keep: Callable[[dict[str, str]], None] = lambda _: None) -> Self:
@@ -55,8 +57,9 @@ class NamedFiles:
 
     def note_states(self) -> None:
         """Note the state of the files, now that each command has run; of those of an earlier session it is known."""
-        if self._states:
+        if self._are_noted:
             return
+        self._are_noted = True
         unwritten = [
             path for path, marks in self._marks_before.items() if marks is not None and marks == _file_marks(path)
         ]

@@ -86,7 +86,7 @@ class RunMeasurement:
             open_benchmarks = [
                 benchmark for benchmark in range(len(self._header.benchmarks)) if benchmark not in self._stop_reasons
             ]
-            if number == warm_up > 0:
+            if number == max(1, warm_up):
                 self._recorder.files.note_states()
             for benchmark in round_order(self._settings.seed, number, open_benchmarks):
                 if not done and self._is_over():

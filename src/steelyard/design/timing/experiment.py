@@ -95,6 +95,8 @@ class Experiment:
                     self._advance_all([self._open[number] for number in group], rounds)
                     self._standing.tell_allowance()
                 rounds += 1
+                if not self._settings.warm_up:
+                    self._recorder.files.note_states()
         except Interrupted:
             self._stop_all("interrupted")
         except SteelyardError as error:
