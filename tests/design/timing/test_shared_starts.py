@@ -297,5 +297,20 @@ class TestThePlan:
         record = replace(planner(suites, header(max_time_s=4)), time=time).plan(Selection())
         assert record.settings.starts is None
         (message,) = messages(record, "starts")
-        assert message.endswith("a common start, as one takes 1.5 s, which leaves too little time for pairs")
+        late = "baseline (30 benchmarks) did not end within 1 s, which leaves too little time for pairs"
+        assert message.endswith(f"a common start, as {late}")
         assert 0 < record.stop.count("time") < 30
+
+    @pytest.mark.parametrize(("budget_s", "limit_s"), [(None, 40.0), (80.0, 10.0)])
+    def test_one_that_hangs_among_others_takes_no_longer_for_there_being_more(
+        self, budget_s: float | None, limit_s: float
+    ) -> None:
+        suites = both(**{name: steady() for name in "abcdefghij"})
+        suites.start = lambda _: replace(PLAIN, timed_out=True, signal=9, exit_code=None)
+        time = PilotTime(suites.clock, budget_s and suites.clock() + budget_s)
+        record = replace(planner(suites, header(max_time_s=30)), time=time).plan(Selection())
+        together = [spec for spec in suites.specs if any(b"--steelyard-each" in word for word in spec.argv)]
+        assert [(spec.timeout_ns or 0) / 1e9 for spec in together] == [pytest.approx(limit_s, rel=0.01)]
+        (message,) = messages(record, "starts")
+        assert f"as baseline (10 benchmarks) did not end within {limit_s:.0f} s" in message
+        assert record.stop == ["interrupted"] * 10

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import inf
 from statistics import fmean
 
 from steelyard.model.launch_spec import LaunchSpec
 
 # The launches of a full trial: of its loops, of the other side, and of how many samples pay.
 _FULL_TRIAL_LAUNCHES, REFINEMENT_LAUNCHES = 9, 5
+# At least this many launches are left once several benchmarks have been tried together: for their loops, and for a
+# pair.
+FEWEST_LAUNCHES_LEFT = 4
 # The other half is for pairs.
 _TRIALS_SHARE = 0.5
 _SHORTEST_LIMIT_S, _SHORTEST_FIRST_LIMIT_S = 1.0, 10.0
@@ -69,6 +73,15 @@ class PilotTime:
         left_s = max(_SHORTEST_LIMIT_S, self._deadline() - self.clock()) if self._pairs_s else self._first_s
         left_ns = round(left_s * 1e9)
         return replace(spec, timeout_ns=min(left_ns, spec.timeout_ns or left_ns))
+
+    def longest_together_s(self, *, first: bool) -> float:
+        """Return how long a launch of several benchmarks may take, without which each is tried by itself.
+
+        The first one leaves time for others, and for a trial of each if one of them hangs.
+        """
+        if self.end is None:
+            return inf
+        return max(_SHORTEST_LIMIT_S, (self._deadline() - self.clock()) / (FEWEST_LAUNCHES_LEFT if first else 1))
 
     def _deadline(self) -> float:
         """Return when the time for trials ends, with time left for the pairs of what was tried and of one more such."""

@@ -17,10 +17,13 @@ from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
+from steelyard.report.figures import seconds
 from steelyard.subjects.harness import Harness, Work
 
 # A launch is given up after this many times as long as the one before it took, but not before this many seconds.
 _GIVEN_UP_TIMES, _GIVEN_UP_S = 10, 2.0
+# A launch of several benchmarks may take so many seconds for each of them, beside the time that one alone may take.
+_TOGETHER_S = 1.0
 
 
 @dataclass
@@ -71,14 +74,17 @@ class Pilots:
         targets = [self.target(entry, ask) for entry, ask in asks.items()]
         launch = self.time.with_limit(self.spec(self.subjects[subject]))
         shared = shared_target(targets, launch, self.subjects[subject].name)
+        shared = replace(shared, whole=self._with_limit_together(shared.whole, targets))
         if is_given_up:
             shared = replace(shared, whole=with_give_up_limit(self.launch_s, shared.whole))
         try:
             wall_ns, readings = self.runner.shared_trial(shared)
-        except TookTooLongError:
-            if not is_given_up:
-                raise
-            return dict.fromkeys(asks, Pilot(0.0, ()))
+        except TookTooLongError as error:
+            if is_given_up:
+                return dict.fromkeys(asks, Pilot(0.0, ()))
+            late = f"{shared.whole.name} did not end within {seconds((shared.whole.spec.timeout_ns or 0) / 1e9)}"
+            too_little = "" if self.time.end is None else ", which leaves too little time for pairs"
+            raise LaunchError(f"{late}{too_little}") from error
         self.launch_s = wall_ns / 1e9
         self.pair_s.update(dict.fromkeys(asks, 2 * self.launch_s / len(asks)))
         own_ns = sum(result.measured.wall_ns for result in readings if not isinstance(result, LaunchError))
@@ -87,6 +93,16 @@ class Pilots:
             entry: result if isinstance(result, LaunchError) else self._read(entry, ask, target, result, start_ns)
             for (entry, ask), target, result in zip(asks.items(), targets, readings, strict=True)
         }
+
+    def _with_limit_together(self, whole: Target, each: Sequence[Target]) -> Target:
+        """Return a launch of several with a limit that a hang of one of them does not make as long as that of all.
+
+        Benchmarks that take longer gain little by a common start.
+        """
+        longest_ns = max((one.spec.timeout_ns or inf for one in each), default=inf)
+        together_s = self.time.longest_together_s(first=not self.launch_s)
+        limit_s = min(longest_ns / 1e9 + _TOGETHER_S * len(each), together_s)
+        return whole.within(limit_s) if limit_s < (whole.spec.timeout_ns or inf) / 1e9 else whole
 
     def target(self, entry: str, ask: Ask) -> Target:
         """Return the launch of one benchmark."""

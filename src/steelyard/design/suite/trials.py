@@ -34,7 +34,7 @@ from steelyard.design.suite.loops import (
     process_amounts,
     shared_loops,
 )
-from steelyard.design.suite.pilot_time import REFINEMENT_LAUNCHES
+from steelyard.design.suite.pilot_time import FEWEST_LAUNCHES_LEFT, REFINEMENT_LAUNCHES
 from steelyard.design.suite.pilots import Pilots
 from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.findings import Finding
@@ -44,9 +44,6 @@ from steelyard.model.rows import Sample, judged_samples
 from steelyard.model.subject import Benchmark
 from steelyard.report.figures import count, seconds
 
-# At least this many launches are left once several benchmarks have been tried together: for their loops, and for a
-# pair.
-_FEWEST_LAUNCHES_LEFT = 4
 # How often processor time is tried beside elapsed time, which other work may have lengthened; more often if only that
 # speaks against it.
 _FEWEST_PROCESS_TRIES, _MOST_PROCESS_TRIES, _PROCESS_TRY_SAMPLES, _FEWEST_PROCESS_LOOPS = 3, 6, 8, 8
@@ -220,7 +217,7 @@ class Trials:
         """
         faster = dict[int, TriedLoops]()
         for number in candidates if self._judges_iterations else ():
-            if self._time.is_short(left, _FEWEST_LAUNCHES_LEFT, self.pilots.pair_s[entry] / 2):
+            if self._time.is_short(left, FEWEST_LAUNCHES_LEFT, self.pilots.pair_s[entry] / 2):
                 break
             taken = judged_samples((yield Ask(number, 1, min(samples, 2), is_given_up=True)).samples)
             if taken and not is_long(taken) and self._have_own_loops(baseline.samples, taken):
@@ -312,7 +309,7 @@ class Trials:
             trial.advance()
         try:
             self._run_round(trials)
-            if self._time.is_short(1, _FEWEST_LAUNCHES_LEFT, self.pilots.launch_s):
+            if self._time.is_short(1, FEWEST_LAUNCHES_LEFT, self.pilots.launch_s):
                 raise LaunchError(f"one takes {seconds(self.pilots.launch_s)}, which leaves too little time for pairs")
             while self._run_round(trials):
                 pass
