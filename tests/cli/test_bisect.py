@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from steelyard.design import session as weighing_session
 from steelyard.design.bisection import session
 from steelyard.design.bisection.search import CommitSearch
 from steelyard.design.bisection.weighing import SearchRequest
+from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.model.errors import InterruptedBeforeStart, MeasurementError
 from steelyard.model.files import load
 from steelyard.model.launch_spec import LaunchSpec
@@ -385,6 +387,21 @@ def test_ctrl_c_between_two_weighings(
     done = bisect(scripted)
     assert done.status == 130
     assert done.err.decode().count("\n") == 3  # the line of commits, the ends, and one step
+
+
+def test_ctrl_c_when_all_pairs_of_a_weighing_are_measured(
+    scripted: ScriptedWorld, git: Callable[..., History], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git()
+
+    def interrupted(*words: Any) -> Outcome:
+        ctrl_c()
+        return judge_outcome(*words)
+
+    monkeypatch.setattr(weighing_session, "judge_outcome", interrupted)
+    done = bisect(scripted)
+    assert done.status == 130
+    assert done.err.decode().count("\n") == 2  # the line of commits, and the ends
 
 
 def test_ctrl_c_while_git_is_asked_for_files(

@@ -24,6 +24,19 @@ def test_the_first_signal_asks_and_cancels_and_the_second_insists() -> None:
     assert cancelled == [True, True], "each of them once"
 
 
+def test_what_is_around_it_hears_of_the_signal_at_its_end() -> None:
+    cancelled: list[bool] = []
+    with Interrupt([lambda: cancelled.append(True)], time.monotonic) as outer:
+        with Interrupt((), time.monotonic):
+            pass
+        assert not outer.is_requested()
+        with Interrupt((), time.monotonic):
+            signal.raise_signal(signal.SIGTERM)
+            assert not outer.is_requested()
+        assert outer.is_requested()
+    assert cancelled == [True]
+
+
 def test_what_was_ignored_stays_ignored_and_what_was_there_comes_back() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

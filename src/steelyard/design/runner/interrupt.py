@@ -17,7 +17,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Interrupt:
     """While entered, the first signal asks to stop and calls all `cancels` of launches in flight; a second one insists.
 
-    Python handles signals on its main thread only: on any other, none is caught.
+    One that this one is entered within hears of it at the end. Python handles signals on its main thread only: on any
+    other, none is caught.
     """
 
     def __init__(self, cancels: Sequence[Callable[[], None]], clock: Callable[[], float]) -> None:
@@ -37,6 +38,9 @@ class Interrupt:
     def __exit__(self, *_error: object) -> None:
         for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type] # what signal.signal returned, it takes back
+            outer = getattr(handler, "__self__", None)
+            if self._requested and isinstance(outer, Interrupt):
+                outer._request(self._requested_at)  # it may have come too late for what ends here
 
     def is_requested(self) -> bool:
         """Whether somebody asked to stop."""
@@ -47,6 +51,10 @@ class Interrupt:
             if self._clock() - self._requested_at < _REPEATED_SIGNAL_S:
                 return
             raise KeyboardInterrupt
-        self._requested, self._requested_at = True, self._clock()
-        for cancel in self._cancels:
-            cancel()
+        self._request(self._clock())
+
+    def _request(self, at: float) -> None:
+        if not self._requested:
+            self._requested, self._requested_at = True, at
+            for cancel in self._cancels:
+                cancel()
