@@ -127,6 +127,10 @@ def test_what_is_no_json_is_refused_as_by_python(text: bytes) -> None:
         assert outcome(parse, text) == strictly
 
 
+def test_texts_of_other_tools_may_hold_control_characters_as_they_are() -> None:
+    assert parse_anything(b'{"label": "a\tb"}', bytes.decode) == {"label": "a\tb"}
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(-320, 310), st.integers(0, 10**25))
 @pytest.mark.usefixtures("always_long")
 def test_every_float_is_the_nearest(number: float, exponent: int, digits: int) -> None:

@@ -35,13 +35,16 @@ def parse(text: bytes) -> Any:
 
 
 def parse_anything(text: bytes, decode: Callable[[bytes], str]) -> Any:
-    """Read JSON, accepting the NaN and Infinity that other tools write; raises ValueError for anything else."""
+    """Read JSON, accepting what other tools write: NaN and Infinity, and control characters in texts, as they are.
+
+    Raises ValueError for anything else.
+    """
     if len(text) >= _LONG_TEXT_BYTES:
         try:
             return _parse_fast(text, allow_inf_nan=True)
         except ValueError:
             pass
-    return json.loads(decode(text))
+    return json.loads(decode(text), strict=False)
 
 
 def pieces(value: Any) -> Iterator[bytes]:
