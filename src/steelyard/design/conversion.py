@@ -69,16 +69,14 @@ def convert_files(
     if not listed:
         raise UsageError(f"cannot import {paths[0]}: no benchmark was measured in it")
     matching = [one.name for one in Selection(only=patterns).choose([Listed(one) for one in listed], "the files'")]
-    failed = {name: error for name in matching if (error := _failure_reason(files, name))}
-    # If all of them failed, the first says why.
-    chosen = [name for name in matching if name not in failed] or matching
+    benchmarks, failed = _benchmarks(matching, files)
     return ForeignResults(
         tool=steelyard.__version__,
         created=created,
         provenance=_provenance(format_, files, sources),
         machine=machine,
-        benchmarks=[_benchmark(name, files) for name in chosen],
-        findings=[*_left_out_findings(failed), *_findings(files, chosen)],
+        benchmarks=benchmarks,
+        findings=[*_left_out_findings(failed), *_findings(files, [one.name for one in benchmarks])],
         originals=[packed(file.contents.rest) for file in files if file.contents.rest is not None],
     )
 
@@ -124,11 +122,6 @@ def _common_machine(files: list[_File]) -> dict[str, str]:
     return {name: value for name, value in machines[0].items() if all(one.get(name) == value for one in machines)}
 
 
-def _failure_reason(files: list[_File], name: str) -> str:
-    """Return why a benchmark failed in one of the files; empty if it did not."""
-    return next((one.error for file in files for one in file.named.get(name, ()) if one.error), "")
-
-
 def _left_out_findings(failed: dict[str, str]) -> list[Finding]:
     return [
         Finding(code="left-out", message=f"{some_names(names)} left out: {error}")
@@ -153,6 +146,31 @@ def _findings(files: list[_File], chosen: list[str]) -> Iterator[Finding]:
 # --- one benchmark
 
 
+class _NoResultError(Exception):
+    """A benchmark failed, or has no result that can be kept; others may have one."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(why)
+        self.path = path
+
+
+def _benchmarks(names: list[str], files: list[_File]) -> tuple[list[ForeignBenchmark], dict[str, str]]:
+    """Return the benchmarks of these names, and why others have no result; raises UsageError if none has one."""
+    benchmarks: list[ForeignBenchmark] = []
+    failed: dict[str, _NoResultError] = {}
+    for name in names:
+        try:
+            benchmarks.append(_benchmark(name, files))
+        except _NoResultError as error:
+            failed[name] = error
+    if not benchmarks:
+        name, first = next(iter(failed.items()))
+        raise UsageError(
+            f"cannot import {shown(name)} of {first.path}: {first}; measure it again, or choose others with --benchmark"
+        )
+    return benchmarks, {name: str(error) for name, error in failed.items()}
+
+
 def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
     files_with_it = [file for file in files if name in file.named]
     found = [_single_benchmark(file, name) for file in files_with_it]
@@ -173,16 +191,13 @@ def _benchmark(name: str, files: list[_File]) -> ForeignBenchmark:
 
 
 def _single_benchmark(file: _File, name: str) -> FoundBenchmark:
-    """Return the benchmark of that name; raises UsageError if there are two of them, or if it failed."""
+    """Return the benchmark of that name; raises UsageError if there are two of them, _NoResultError if it failed."""
     one, *others = file.named[name]
+    if error := next((each.error for each in file.named[name] if each.error), ""):
+        raise _NoResultError(file.path, error)
     if others:
         raise UsageError(
             f"cannot import {file.path}: it has {shown(name)} {1 + len(others)} times, and a name has to tell which"
-        )
-    if one.error:
-        raise UsageError(
-            f"cannot import {shown(name)} of {file.path}: {one.error}; measure it again, or choose others with "
-            "--benchmark"
         )
     if not _is_text(name, _MOST_NAME_CHARACTERS):
         raise UsageError(f"cannot import {file.path}: a benchmark is called {shown(name)}, which is no name")
@@ -209,7 +224,7 @@ def _check_comparable(path: Path, one: FoundBenchmark, other_path: Path, other: 
 def _values(file: _File, one: FoundBenchmark) -> list[array[float]]:
     told = [values for values in one.values if values]
     if not told:
-        raise UsageError(f"cannot import {file.path}: it has no value of {shown(one.name)}")
+        raise _NoResultError(file.path, "it has no value")
     if (found := samples_of(told)) is not None:
         numbers = np.frombuffer(concatenated(found))
         if not _is_too_short(float(numbers.min()), one.unit) and not _has_json_true(told, numbers):
@@ -230,14 +245,15 @@ def _is_too_short(value: float, unit: str) -> bool:
 def _value(file: _File, one: FoundBenchmark, told: Any) -> float:
     value = _number(told)
     if value is None or not LEAST_VALUE <= value <= MOST_VALUE:  # false for NaN, too
-        raise UsageError(
-            f"cannot import {file.path}: {shown(one.name)} has the value {shown(told)}, and a result has to be a "
-            f"number above 0, from {LEAST_VALUE:g} to {MOST_VALUE:g}"
+        raise _NoResultError(
+            file.path,
+            f"it has the value {shown(told)}, and a result has to be a number above 0, from {LEAST_VALUE:g} to "
+            f"{MOST_VALUE:g}",
         )
     if _is_too_short(value, one.unit):
-        raise UsageError(
-            f"cannot import {file.path}: {shown(one.name)} took {value:.2g} {one.unit}, which is no time for any work: "
-            "was its body optimised away?"
+        raise _NoResultError(
+            file.path,
+            f"it took {value:.2g} {one.unit}, which is no time for any work: was its body optimised away?",
         )
     return value
 

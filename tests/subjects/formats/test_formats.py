@@ -291,9 +291,6 @@ def test_google_benchmark_tells_parts_of_a_ns(tmp_path: Path) -> None:
             "cpu: other\nBenchmarkJoin-2 \t 200\t 3.1",
             "machines",
         ),
-        ("546.2 ns/op", "NaN ns/op", "NaN"),
-        ("546.2 ns/op", "0 ns/op", "above 0"),
-        ("546.2 ns/op", "-3 ns/op", "above 0"),
     ],
 )
 def test_go_that_cannot_be_trusted(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -301,6 +298,14 @@ def test_go_that_cannot_be_trusted(tmp_path: Path, old: str, new: str, says: str
     assert old in recorded.GO.read_text()
     path.write_text(recorded.GO.read_text().replace(old, new))
     assert says in refusal(path)
+
+
+@pytest.mark.parametrize("time", ["NaN", "0", "-3"])
+def test_go_s_benchmark_with_a_time_that_is_none_is_left_out(tmp_path: Path, time: str) -> None:
+    path = tmp_path / "go.txt"
+    path.write_text(recorded.GO.read_text().replace("546.2 ns/op", f"{time} ns/op"))
+    (finding,) = convert_files([path], created=CREATED).findings
+    assert "BenchmarkJoin-2 left out: it has the value" in finding.message
 
 
 def test_statistics_of_pytest_benchmark_without_rounds(tmp_path: Path) -> None:
@@ -376,7 +381,7 @@ def test_what_is_no_result(tmp_path: Path, data: bytes, says: str) -> None:
     ],
     ids=lambda item: repr(item)[:20],
 )
-def test_values_that_are_no_results(tmp_path: Path, name: str, value: object) -> None:
+def test_a_benchmark_with_a_value_that_is_no_result_is_left_out(tmp_path: Path, name: str, value: object) -> None:
     told = json.loads(recorded.ALL[name].read_bytes())
     plant: dict[str, Callable[[], None]] = {
         "hyperfine": lambda: told["results"][1]["times"].__setitem__(2, value),
@@ -387,7 +392,24 @@ def test_values_that_are_no_results(tmp_path: Path, name: str, value: object) ->
     }
     plant[name]()
     (tmp_path / "file").write_text(json.dumps(told))
-    assert refusal(tmp_path / "file")
+    try:
+        record = convert_files([tmp_path / "file"], created=CREATED)
+    except UsageError:
+        assert value == 10**400  # which not all can add up
+        return
+    assert len(record.benchmarks) == len(EXPECTED[name][0]) - 1
+    assert " left out: it " in record.findings[0].message
+
+
+def test_a_benchmark_without_values_is_left_out(tmp_path: Path) -> None:
+    told = json.loads(recorded.PYPERF.read_bytes())
+    for run in told["benchmarks"][0]["runs"]:
+        run.pop("values", None)  # as of one that only calibrated
+    (tmp_path / "file").write_text(json.dumps(told))
+    record = convert_files([tmp_path / "file"], created=CREATED)
+    assert [one.name for one in record.benchmarks] == ["sorted"]
+    assert [finding.message for finding in record.findings] == ["sum left out: it has no value"]
+    assert "no value" in refusal(tmp_path / "file", patterns=["sum"])
 
 
 @pytest.mark.parametrize("name", recorded.FILES)

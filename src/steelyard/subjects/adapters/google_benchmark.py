@@ -82,6 +82,8 @@ class Repetition:
     """How much an iteration processes, by unit, as far as its code tells."""
     iteration_ns: float = 0.0
     """The time of an iteration as told, whereas a sample has whole ns."""
+    refusal: LaunchError | None = None
+    """Why what is told cannot be a sample."""
 
 
 class GoogleBenchmark(StillHarness):
@@ -143,6 +145,8 @@ class GoogleBenchmark(StillHarness):
         check_only((repetition.name for repetition in repetitions), work.name)
         if error := next((repetition.error for repetition in repetitions if repetition.error), ""):
             raise LaunchError(f"says: {error}")
+        if refusal := next(filter(None, (repetition.refusal for repetition in repetitions)), None):
+            raise refusal
         samples = tuple(repetition.sample for repetition in repetitions if repetition.sample)
         for sample in samples:
             _check_body(sample)
@@ -201,7 +205,10 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
         return Repetition(
             name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
         )
-    sample = _sample(entry, name)  # raises LaunchError if the time is invalid
+    try:
+        sample = _sample(entry, name)
+    except LaunchError as refusal:
+        return Repetition(name, repetitions, refusal=refusal)
     each_ns = entry["real_time"] * _NS[entry.get("time_unit", "ns")]
     return Repetition(name, repetitions, sample, processed=_processed(entry, name), iteration_ns=each_ns)
 

@@ -62,8 +62,14 @@ def _benchmark(name: str, repetitions: list[Repetition]) -> FoundBenchmark:
         [[repetition.iteration_ns for repetition in repetitions if repetition.sample]],
         seconds=sum(sample.ns for sample in samples) / 1e9,
         processed=next((repetition.processed for repetition in repetitions if repetition.processed), {}),
-        error=next((f"it failed ({repetition.error})" for repetition in repetitions if repetition.error), ""),
+        error=next(filter(None, map(_why_not, repetitions)), ""),
     )
+
+
+def _why_not(repetition: Repetition) -> str:
+    """Return why a repetition has no sample; empty if it has one."""
+    failure = f"it failed ({repetition.error})" if repetition.error else ""
+    return f"it {repetition.refusal}" if repetition.refusal else failure
 
 
 def _without_repetitions(aggregated: list[dict[str, Any]], known: Set[str]) -> list[FoundBenchmark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.model.errors import UsageError
+from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.foreign import CORES, PROCESSOR
 from steelyard.subjects.adapters.pytest_benchmark import Result, results_in
 from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts, text
@@ -38,7 +38,10 @@ def _read(opened: Opened) -> Contents:
 
 
 def _benchmark(result: Result, entry: dict[str, Any]) -> FoundBenchmark:
-    result.samples()  # raises LaunchError for what is no time
+    try:
+        result.samples()
+    except LaunchError as refusal:
+        return FoundBenchmark(result.name, "s", [], error=f"it {refusal}")
     return FoundBenchmark(
         result.name,
         "s",
