@@ -235,7 +235,7 @@ def test_a_file_that_several_processes_of_go_appended_to(tmp_path: Path) -> None
     path.write_text("".join(line for line in path.read_text().splitlines(True) if line.startswith("Benchmark")))
     record = convert_files([path], created=CREATED)
     assert shapes(record)["BenchmarkJoin-2"] == [24]
-    assert record.findings[0].code == "no-end"
+    assert record.findings[0].message.startswith("no PASS stands after BenchmarkSub/b_2-2: ")
 
 
 def test_what_a_program_of_go_prints_around_its_benchmarks_is_no_process_that_was_cut(tmp_path: Path) -> None:
@@ -244,7 +244,8 @@ def test_what_a_program_of_go_prints_around_its_benchmarks_is_no_process_that_wa
     path.write_text(whole)
     assert convert_files([path], created=CREATED).findings == []
     path.write_text(f"{whole}goos: linux\npkg: example.com/other\nBenchmarkA\n")
-    assert [finding.code for finding in convert_files([path], created=CREATED).findings] == ["no-end"]
+    (finding,) = convert_files([path], created=CREATED).findings
+    assert finding.message.startswith("no PASS stands after the beginning of example.com/other: ")
 
 
 def test_go_s_failed_benchmark_is_left_out(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import PROCESSOR
 from steelyard.model.grouping import grouped
+from steelyard.report.figures import first_few
 from steelyard.subjects.adapters.go import PANIC, GoResult, processed_in, results_in, untimed_in
 from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts
 from steelyard.subjects.responses import quoted
@@ -108,10 +109,23 @@ def _machine(processes: list[_Process]) -> dict[str, str]:
 
 
 def _cut_findings(processes: list[_Process]) -> list[Finding]:
-    if all(process.has_ended or not (process.says_what_it_is or _RESULT.search(process.text)) for process in processes):
+    cut = [
+        process
+        for process in processes
+        if not process.has_ended and (process.says_what_it_is or _RESULT.search(process.text))
+    ]
+    if not cut:
         return []
-    message = "no PASS stands at the end of some benchmarks: it is not told whether they are all there"
+    message = (
+        f"no PASS stands after {first_few([*map(_last_of, cut)], 3)}: it is not told whether others are missing there"
+    )
     return [Finding(code="no-end", message=message)]
+
+
+def _last_of(process: _Process) -> str:
+    """Return the last benchmark with a result of a process, or else its package."""
+    results = results_in(process.text)
+    return process.named(results[-1].name) if results else f"the beginning of {process.keys.get('pkg', 'a package')}"
 
 
 GO = Format("go", "go test", _recognises, _read)
