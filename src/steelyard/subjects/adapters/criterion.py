@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
+from steelyard.subjects.adapters.rust import check_built, check_options, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,
@@ -61,6 +61,11 @@ _BEGAN = "Benchmarking "
 _ABOUT = "benchmark.json"
 # It takes one filter; a second one is refused, by an old clap in the latter words.
 _REFUSED = re.compile("unexpected argument|Found argument")
+# With these it measures nothing, something else or without a file, or there is no earlier result to be found.
+_CONTRADICTING = frozenset(
+    {"--exact", "--list", "--test", "--profile-time", "--quick", "--ignored"}
+    | {"--baseline", "--baseline-lenient", "--load-baseline", "--discard-baseline"}
+)
 
 
 class Criterion(StillHarness):
@@ -76,8 +81,12 @@ class Criterion(StillHarness):
         return file_holds(launch.program, b"This executable is a Criterion.rs benchmark", b"CRITERION_HOME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """Return the launch that lists the benchmarks; raises UsageError for cargo itself."""
+        """Return the launch that lists the benchmarks.
+
+        Raises UsageError for cargo itself, and for options that contradict ours.
+        """
         check_built(launch)
+        check_options(launch, _CONTRADICTING)
         return with_arguments(launch, *lacking(launch, "--bench", "--list"), stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:

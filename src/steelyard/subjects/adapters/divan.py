@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.report.figures import count
-from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
+from steelyard.subjects.adapters.rust import check_built, check_options, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     amounts,
     arguments_of,
@@ -33,6 +33,8 @@ _SAMPLES, _LONGEST_S = 15, 0.3
 _MOST_LOOPS = 2**32 - 1
 # The words of a command that make Divan read the processor's counter.
 _COUNTER = frozenset({"--timer=tsc", "tsc"})
+# With these it measures nothing, or refuses our own.
+_CONTRADICTING = frozenset({"--exact", "--list", "--test", "--format", "--ignored", "--sample-count", "--sample-size"})
 # Divan subtracts the time of an empty loop and tells whole picoseconds: a remainder of less than a cycle is no time. On
 # one machine 0.12 to 0.17 ns are left of a body without instructions; a cycle at 5 GHz takes 0.2.
 _SHORTEST_NS, _SURE_LOOPS = 0.2, 1000
@@ -91,8 +93,12 @@ class Divan(StillHarness):
         return file_holds(launch.program, b"DIVAN_SAMPLE_COUNT", b"DIVAN_SKIP_EXT_TIME")
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """Return the launch that lists the benchmarks, as cargo-nextest does; raises UsageError for cargo itself."""
+        """Return the launch that lists the benchmarks, as cargo-nextest does.
+
+        Raises UsageError for cargo itself, and for options that contradict ours.
+        """
         check_built(launch)
+        check_options(launch, _CONTRADICTING)
         return with_arguments(launch, *lacking(launch, "--list", "--format=terse"), env={"NEXTEST": "1"}, stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
