@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.rows import Sample
 from steelyard.subjects.adapters import pyperf as adapter
@@ -128,6 +128,12 @@ def test_words_that_contradict_are_told_of(driver: Driver) -> None:
     measured = driver.launcher.launch(driver.harness.listing(launch(sys.executable, str(SCRIPT), "--calibrate-loops")))
     assert measured.has_failed()
     assert driver.harness.complaint(measured) == "says: --loops=N is incompatible with --calibrate-loops"
+
+
+@pytest.mark.parametrize("words", [("--python", "other"), ("--python=other",), ("--compare-to", "other")])
+def test_another_python_than_the_command_s_is_refused(words: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="begin each side's command with its own Python"):
+        Pyperf().listing(launch(sys.executable, str(SCRIPT), *words))
 
 
 def test_a_weighing_of_a_slower_one_beside_one_that_fails(here: InProcess) -> None:

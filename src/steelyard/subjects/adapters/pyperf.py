@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, UsageError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     arguments_of,
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _FD = 3
 # No script has this many tasks, so it runs none.
 _NO_TASK = 1 << 30
+# Options that pyperf's manager follows, which no worker has.
+_ABOUT_PYTHON = ("--python", "--compare-to")
 _MODULE = [("-m", "pyperf"), ("pyperf", "timeit")]
 
 _Command = tuple[bytes, tuple[bytes, ...], bytes | None]
@@ -63,7 +65,16 @@ class Pyperf(StillHarness):
         )
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """Return the launch that runs one iteration of every benchmark, as pyperf tells their names in no other way."""
+        """Return the launch that runs one iteration of every benchmark, as pyperf tells their names in no other way.
+
+        Raises UsageError for an option that names another Python, which would have no effect.
+        """
+        words = [argument.partition("=")[0] for argument in arguments_of(launch)[1:]]
+        if option := next((word for word in words if word in _ABOUT_PYTHON), None):
+            raise UsageError(
+                f"{option} has no effect here, as steelyard starts pyperf's workers itself, by the command as it is: "
+                "leave it out, and begin each side's command with its own Python"
+            )
         self._list.unlink(missing_ok=True)
         self._command = _command(launch)
         # To a file, as a worker writes only one benchmark into a pipe.
