@@ -57,6 +57,8 @@ class Work:
     """Timed by a clock that stands still while it waits for a processor; only for harnesses with `stands_still`."""
     by_process: bool = False
     """Timed by the process's processor time, and run in one thread; only for harnesses with `times_processes`."""
+    tries_process: bool = False
+    """Run to find out whether it can be timed `by_process`: its answer is an error if it works in parallel."""
 
 
 @dataclass(frozen=True)

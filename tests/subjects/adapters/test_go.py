@@ -234,6 +234,25 @@ def test_whoever_says_how_many_processors_go_has_is_timed_by_go(
     assert (start is not None) is can
 
 
+@pytest.mark.parametrize("words", [(), ("-test.cpu=1",)])
+def test_what_runs_in_parallel_says_so_however_busy_the_processors_are(
+    launcher: Launcher, awkward: Path, words: tuple[str, ...]
+) -> None:
+    driver = driver_of(launcher, awkward, *words)
+    work = Work("BenchmarkParallel", 400_000, 1, by_process=True, tries_process=True)
+    measured = launcher.launch(driver.harness.running(driver.launch, work))
+    if words:  # the user said that one processor is right
+        assert driver.harness.samples(measured, work)
+        return
+    with pytest.raises(LaunchError, match=r"by b\.RunParallel"):
+        driver.harness.samples(measured, work)
+
+
+def test_what_one_thread_computes_may_be_timed_by_its_process(driver: Driver) -> None:
+    work = Work("BenchmarkSum", 100_000, 1, by_process=True, tries_process=True)
+    assert driver.harness.samples(driver.launcher.launch(driver.harness.running(driver.launch, work)), work)
+
+
 def test_what_is_printed_meanwhile_is_no_result(driver: Driver) -> None:
     found = driver.run("BenchmarkPrints", loops=100, samples=4)
     assert [sample.loops for sample in found] == [100] * 4

@@ -108,7 +108,8 @@ class Pilots:
         """Return the launch of one benchmark."""
         still = self.settings.clock == "still" and entry not in self.plain
         samples = self.harness.samples_a_launch or ask.samples
-        work = Work(entry, ask.loops, samples, still=still, by_process=ask.by_process)
+        by_process = ask.by_process
+        work = Work(entry, ask.loops, samples, still=still, by_process=by_process, tries_process=by_process)
         spec = self.time.with_limit(self.spec(self.subjects[ask.subject]))
         return Target(
             self.shown_name(ask.subject, entry),

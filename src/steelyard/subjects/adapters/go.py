@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,6 +17,7 @@ from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
+    RESULTS_FILE,
     amounts,
     arguments_of,
     check_count,
@@ -27,6 +30,7 @@ from steelyard.subjects.responses import (
     nearest_whole,
     printed_by,
     quoted,
+    results_of,
     sample_of,
     shown,
     were_asked_for,
@@ -71,6 +75,9 @@ _NAME = "Benchmark"
 # A launch with few iterations ends before the runtime has done what it does once, some 6 ms after its start and for a
 # ms or more. So the launch whose time is subtracted runs a part of the iterations.
 _START_LOOPS, _PART_OF_LOOPS = 2, 8
+# In a profile it is below whatever the goroutines of such a benchmark compute. On busy processors the times of one that
+# has all of them and one that has one may be alike, and of one that waits for a lock they are.
+_PARALLEL = b"testing.(*B).RunParallel"
 _PROCESSORS = re.compile(rb"GOMAXPROCS=|--?test\.cpu(=|$)")
 _ONE_PROCESSOR = re.compile(rb"GOMAXPROCS=1|--?test\.cpu=1")
 _TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
@@ -151,12 +158,21 @@ class Go(Harness):
             *("-test.run", "^$", "-test.bench", pattern),
             *("-test.skip", f"{pattern}/"),  # X/a would also run X/a/b, which is another benchmark
             *("-test.benchtime", f"{work.loops}x", "-test.count", str(work.samples)),
+            *(("-test.cpuprofile", RESULTS_FILE) if work.tries_process and self._may_be_parallel(launch) else ()),
             env={"GOMAXPROCS": "1"} if work.by_process else None,
             stdout=True,
         )
 
+    def _may_be_parallel(self, launch: LaunchSpec) -> bool:
+        """Return whether a program may run any in parallel; Go leaves out the functions that nothing calls."""
+        if any(map(_ONE_PROCESSOR.fullmatch, [*launch.env, *launch.argv[1:]])):
+            return False
+        return not self.recognises(launch) or file_holds(launch.program, _PARALLEL)
+
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return all samples that the launch took; raises LaunchError for anything else."""
+        if work.tries_process and _PARALLEL in _unpacked(results_of(measured)):
+            raise LaunchError(f"runs {shown(work.name)} by b.RunParallel, which one processor would change")
         results = results_in(printed_by(measured))
         if not results:
             raise LaunchError(
@@ -178,6 +194,14 @@ class Go(Harness):
         """Return what the two decimals of a rate, and the whole ns or the four digits of a time, leave open."""
         told = [one.values for one in results_in(printed_by(measured)) if one.values.get(_RATE, 0) > 0]
         return max((0.005 / one[_RATE] + min(0.5 / one[_TIME], 0.0005) for one in told if one[_TIME] > 0), default=0.0)
+
+
+def _unpacked(profile: bytes) -> bytes:
+    """Return the contents of a profile; nothing of one that is missing or cut."""
+    try:
+        return gzip.decompress(profile)
+    except (OSError, EOFError, zlib.error):
+        return b""
 
 
 def processed_in(results: Iterable[GoResult]) -> dict[str, float]:
