@@ -344,6 +344,16 @@ def test_cargo_test_runs_each_body_once(cases: str) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--bench", "--test"])
+def test_a_list_is_that_of_rust_s_own_harness_and_runs_nothing(cases: str, flag: str) -> None:
+    """As cargo-nextest and editors ask for it, which then run each by its whole name."""
+    ended = shown(cases, "--also=panic", flag, "--list", "--format", "terse")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines() == [f"{each['benchmark']}: benchmark" for each in list_of(cases, "--also=panic")]
+    assert shown(cases, "--list", "--ignored").stdout == ""
+    assert shown(cases, "--exact", "sum", "--test").stdout.startswith("\n0 passed")
+
+
+@pytest.mark.parametrize("flag", ["--bench", "--test"])
 def test_what_fails_is_shown(cases: str, flag: str) -> None:
     ended = shown(cases, "--also=panic", "panic", flag)
     assert ended.returncode == 1

@@ -1,4 +1,4 @@
-//! Use without a driver: a quick look at each benchmark, or a test.
+//! Use without a driver: a quick look at each benchmark, a test, or a list.
 
 use crate::bench::{Bench, Plan};
 use crate::entry::{check_names, Entry};
@@ -20,14 +20,17 @@ const WITH_VALUE: [&str; 7] = [
     "-Z",
 ];
 
-/// Runs all benchmarks, or those with one of the arguments in their name; returns the status to exit with.
+/// Runs all benchmarks, or those with one of the arguments in their name, or with `--list` names them as Rust's
+/// own harness does; returns the status to exit with.
 pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     if let Err(message) = check_names(&entries) {
         return complain(WRONG_USE, &message);
     }
     let choice = Choice::of(arguments);
     entries.retain(|entry| choice.has(&entry.name));
-    let shown = if is_test(arguments, env::var_os("CARGO").is_some()) {
+    let shown = if has_flag(arguments, "--list") {
+        list(&entries, &mut io::stdout())
+    } else if is_test(arguments, env::var_os("CARGO").is_some()) {
         test(entries, &mut io::stdout())
     } else {
         look(entries, &mut io::stdout())
@@ -40,11 +43,19 @@ pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     }
 }
 
+fn has_flag(arguments: &[String], flag: &str) -> bool {
+    arguments.iter().any(|argument| argument == flag)
+}
+
 /// Which benchmarks are run, by parts of their names.
 struct Choice<'a> {
     /// None of these means all.
     parts: Vec<&'a str>,
     skipped: Vec<&'a str>,
+    /// Whether these are whole names, as those that run each test of a list by itself say.
+    is_exact: bool,
+    /// Whether only those are wanted that are left out otherwise, of which there are none here.
+    is_empty: bool,
 }
 
 impl<'a> Choice<'a> {
@@ -63,20 +74,44 @@ impl<'a> Choice<'a> {
                 parts.push(argument);
             }
         }
-        Self { parts, skipped }
+        let (is_exact, is_empty) = (
+            has_flag(arguments, "--exact"),
+            has_flag(arguments, "--ignored"),
+        );
+        Self {
+            parts,
+            skipped,
+            is_exact,
+            is_empty,
+        }
     }
 
     fn has(&self, name: &str) -> bool {
-        let is_among = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        !is_among(&self.skipped) && (self.parts.is_empty() || is_among(&self.parts))
+        let fits = |part: &str| {
+            if self.is_exact {
+                name == part
+            } else {
+                name.contains(part)
+            }
+        };
+        let is_among = |parts: &[&str]| parts.iter().any(|part| fits(part));
+        !self.is_empty
+            && !is_among(&self.skipped)
+            && (self.parts.is_empty() || is_among(&self.parts))
     }
 }
 
 /// `cargo bench` passes `--bench`. `cargo test` passes nothing, like a user who starts the program
 /// directly, but Cargo sets a variable in the environment.
 fn is_test(arguments: &[String], by_cargo: bool) -> bool {
-    let said = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    said("--test") || (by_cargo && !said("--bench"))
+    has_flag(arguments, "--test") || (by_cargo && !has_flag(arguments, "--bench"))
+}
+
+fn list(entries: &[Entry<'_>], out: &mut dyn Write) -> io::Result<bool> {
+    for entry in entries {
+        writeln!(out, "{}: benchmark", entry.name)?;
+    }
+    Ok(true)
 }
 
 fn look(entries: Vec<Entry<'_>>, out: &mut dyn Write) -> io::Result<bool> {
@@ -166,6 +201,16 @@ mod tests {
         assert!(!chosen("--skip std sort"));
         assert!(!chosen("--skip=std"));
         assert!(chosen("--skip"));
+    }
+
+    #[test]
+    fn a_name_may_be_asked_for_exactly() {
+        let chosen = |line: &str| Choice::of(&split(line)).has("sort/std");
+        assert!(chosen("--exact sort/std --nocapture"));
+        assert!(!chosen("--exact sort"));
+        assert!(chosen("--exact --skip sort"));
+        assert!(!chosen("--ignored"));
+        assert!(chosen("--include-ignored"));
     }
 
     #[test]

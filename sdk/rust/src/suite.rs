@@ -60,7 +60,8 @@ impl<'a> Suite<'a> {
     ///
     /// Started by `steelyard`, it lists the benchmarks, or runs one of them. Started by anybody else, it
     /// runs each briefly and shows its time; arguments without a dash choose the benchmarks that have
-    /// one of them in their name, and `--skip PART` leaves some out. Under `cargo test` it runs each body once.
+    /// one of them in their name (with `--exact`, as their name), and `--skip PART` leaves some out. `--list`
+    /// names them and runs none. Under `cargo test` it runs each body once.
     #[must_use]
     pub fn main(self) -> ExitCode {
         let all: Vec<_> = env::args_os().skip(1).map(readable).collect();
