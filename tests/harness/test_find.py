@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.harness.declare import bench_files, declarations
-from steelyard.harness.find import FindError, entries_of, files_of, find_entry
+from steelyard.harness.find import FindError, entries_of, files_of, find_entry, surround
 from steelyard.harness.names import BadNameError
 from tests.harness.conftest import Write
 
@@ -101,6 +101,35 @@ def test_each_bench_file_finds_its_own_neighbours(write: Write, tmp_path: Path) 
         write(f"BODY = {folder!r}", f"{folder}/common_of_two.py")
         write("import common_of_two\nbench(name=common_of_two.BODY)(len)", f"{folder}/bench_y.py")
     assert names(tmp_path) == ["a/bench_y.py::a", "b/bench_y.py::b"]
+
+
+def test_what_a_body_imports_when_it_runs_is_its_own_neighbour(write: Write, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        write(f"BODY = {folder!r}", f"{folder}/later_of_two.py")
+        write(f"BODY = {folder!r}", f"{folder}/package_of_two/later.py")
+        write(
+            """
+            import pickle
+            import package_of_two.later
+
+            class Kept: ...
+
+            @bench
+            def work():
+                import later_of_two
+                pickle.loads(pickle.dumps(Kept()))
+                from package_of_two import later
+                assert later is package_of_two.later
+                return later_of_two.BODY + later.BODY
+            """,
+            f"{folder}/bench_z.py",
+        )
+    found = []
+    for entry in entries_of(files_of([str(tmp_path)])) * 2:
+        assert entry.declaration is not None
+        surround(entry.declaration.file)
+        found.append(entry.declaration.function())
+    assert found == ["aa", "bb", "aa", "bb"]
 
 
 def test_a_file_called_as_a_module_of_python_s(write: Write) -> None:

@@ -14,6 +14,11 @@ from steelyard.harness.names import bracketed, check_names, combinations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
+
+
+# By folder, the modules that were imported from there and now leave their names to those of another folder.
+_hidden: dict[str, dict[str, ModuleType]] = {}
 
 
 class FindError(Exception):
@@ -98,16 +103,29 @@ def _entries(label: str, file: str) -> tuple[Entry, ...]:
     )
 
 
-def _forget_shadowed_modules(folder: str) -> None:
-    """Forget modules from the folders of other bench files if `folder` has modules of the same names."""
-    folders = {os.path.dirname(file) for file in bench_files} - {folder}
-    if not folders:
-        return
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None) or ""
-        is_neighbour = os.path.dirname(file) in folders and os.path.basename(file) == f"{name}.py"
-        if is_neighbour and file not in bench_files and os.path.exists(os.path.join(folder, f"{name}.py")):
-            del sys.modules[name]
+def surround(file: str) -> None:
+    """Put a bench file's folder first on the path, as for a script, with the modules that were imported from there.
+
+    Modules of other bench files' folders that have the same names are kept until these are surrounded again: what a
+    body imports when it runs is then its own neighbour, too.
+    """
+    folder = os.path.dirname(file)
+    _hide_modules({os.path.dirname(other) for other in bench_files} - {folder}, folder)
+    sys.modules.update(_hidden.pop(folder, {}))
+    if folder in sys.path:
+        sys.path.remove(folder)
+    sys.path.insert(0, folder)
+
+
+def _hide_modules(others: set[str], folder: str) -> None:
+    """Keep the modules from other folders aside that have the name of one in `folder`."""
+    for name, module in list(sys.modules.items()) if others else ():
+        top = name.partition(".")[0]
+        # A package without an __init__.py has no file, and its path follows sys.path, which is still as it was.
+        place = getattr(module, "__file__", None) or f"{next(iter(getattr(module, '__path__', ())), '')}/"
+        home = next((other for other in others if place.startswith((f"{other}/{top}.py", f"{other}/{top}/"))), None)
+        if home is not None and any(os.path.exists(os.path.join(folder, found)) for found in (f"{top}.py", top)):
+            _hidden.setdefault(home, {})[name] = sys.modules.pop(name)
 
 
 def _load(label: str, file: str) -> None:
@@ -117,14 +135,10 @@ def _load(label: str, file: str) -> None:
 
     if any(getattr(module, "__file__", None) == file for module in list(sys.modules.values())):
         return  # another bench file imported it, perhaps from a package
+    surround(file)
     name = os.path.basename(file).removesuffix(".py")
     if name in sys.modules:
-        name = label  # the short name is taken by a file of another folder, or by a module of Python's
-    folder = os.path.dirname(file)
-    _forget_shadowed_modules(folder)
-    if folder in sys.path:
-        sys.path.remove(folder)
-    sys.path.insert(0, folder)
+        name = label  # the short name is taken by a module of Python's, say
     spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, file))
     if spec is None or spec.loader is None:
         raise FindError(f"{label} cannot be loaded")

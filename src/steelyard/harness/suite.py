@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from steelyard.harness.entry import Entry
 from steelyard.harness.faults import STATEMENT, describe_error
-from steelyard.harness.find import FindError, entries_of, files_of, find_entry
+from steelyard.harness.find import FindError, entries_of, files_of, find_entry, surround
 from steelyard.harness.loop import Text, is_empty
 from steelyard.harness.names import check_names
 
@@ -61,6 +61,7 @@ class Files:
 
         if entry.declaration is None:
             raise FindError(f"{entry.name!r} was not declared")
+        surround(entry.declaration.file)
         return prepared(entry.declaration, entry.values, seed)
 
     def _files_by_label(self) -> dict[str, str]:
