@@ -34,6 +34,15 @@ def run(
         return samples_of(work, loops, samples)
 
 
+def test_a_parameter_may_have_a_name_that_no_code_can_have() -> None:
+    done: list[Any] = []
+    with prepared_call(lambda n, **others: done.append((n, others)), (1,), {"class": 2, "a b": 3, "m": 4}) as work:
+        samples_of(work, 1, 1)
+    with prepared(declared(lambda **others: done.append(others)), {"class": 2}, 1) as work:
+        samples_of(work, 1, 1)
+    assert done == [(1, {"class": 2, "a b": 3, "m": 4}), {"class": 2}]
+
+
 def test_plain_with_parameters() -> None:
     done: list[Any] = []
     run(lambda n, kind: done.append((n, kind)), n=1, kind="a")

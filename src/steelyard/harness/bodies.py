@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 from steelyard.harness.faults import BodyError
 from steelyard.harness.loop import PREFIX, Text
-from steelyard.harness.signature import ASYNC_GENERATOR, COROUTINE, GENERATOR, Signature, kind
+from steelyard.harness.signature import ASYNC_GENERATOR, COROUTINE, GENERATOR, Signature, by_keyword, kind
 from steelyard.harness.worker import Work
 
 TYPE_CHECKING = False
@@ -73,9 +73,10 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
 @contextmanager
 def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Work]:
     """Yield the work of a function with its arguments, as a test gives them; raises BodyError for a generator."""
-    values = {str(number): value for number, value in enumerate(args)} | kwargs
-    positional = [f"{_VALUE}{number}" for number in range(len(args))]
-    call = ", ".join([*positional, *(f"{name}={_VALUE}{name}" for name in kwargs)])
+    values = {str(number): value for number, value in enumerate([*args, *kwargs.values()])}
+    variables = [_VALUE + number for number in values]
+    named = map(by_keyword, kwargs, variables[len(args) :])
+    call = ", ".join([*variables[: len(args)], *named])
     with _Stage() as stage:
         yield _work(function, call, values, stage, None, collect=False)
 

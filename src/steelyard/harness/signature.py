@@ -64,7 +64,15 @@ class Signature:
                 break
             remaining.remove(name)
             arguments.append(prefix + name)
-        return ", ".join([*arguments, *(f"{name}={prefix}{name}" for name in remaining)])
+        return ", ".join([*arguments, *(by_keyword(name, prefix + name) for name in remaining)])
+
+
+def by_keyword(name: str, variable: str) -> str:
+    """Return the argument of a call that passes a variable by a name, which may be one that no code can have."""
+    from keyword import iskeyword
+
+    is_writable = name.isidentifier() and not iskeyword(name)
+    return f"{name}={variable}" if is_writable else f"**{{{name!r}: {variable}}}"
 
 
 def _class_of(qualified: str) -> str:
