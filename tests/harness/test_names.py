@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from enum import Enum, IntEnum
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from steelyard.harness.names import BadNameError, bracketed, check_names, combinations, value_text
@@ -46,6 +49,10 @@ class Level(IntEnum):
         (Kind.SMALL, "Kind.SMALL"),
         (Text.SMALL, "Text.SMALL"),
         (Level.LOW, "Level.LOW"),
+        (np.int64(3), "3"),
+        (np.float32(0.1), "0.1"),
+        (Decimal("1.50"), "1.50"),
+        (Fraction(1, 3), "1/3"),
     ],
 )
 def test_values(value: Any, text: str) -> None:

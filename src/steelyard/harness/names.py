@@ -43,12 +43,15 @@ def value_text(name: str, number: int, value: Any) -> str:
     The text of other objects may differ between processes, as it may contain addresses, or the order of a set.
     """
     text: Any = None
-    if _is_member(value):  # checked first, as a member may also be a text or a number
+    # Checked first, as a member may also be a text or a number.
+    if _is_a("enum", "Enum", value) and value.name is not None:
         text = f"{type(value).__name__}.{value.name}"
     elif isinstance(value, str):
         text = value
     elif value is None or type(value) in (int, float, bool, complex, bytes):
         text = repr(value)
+    elif _is_a("numbers", "Number", value):  # of numpy, a Decimal, a Fraction
+        text = str(value)
     else:
         text = getattr(value, "__name__", None)
     if not isinstance(text, str) or not text or not text.isprintable() or len(text) > _LONGEST_VALUE:
@@ -56,10 +59,10 @@ def value_text(name: str, number: int, value: Any) -> str:
     return text
 
 
-def _is_member(value: Any) -> bool:
-    """Return whether a value is a member of an Enum, which is impossible if `enum` is not loaded."""
-    loaded = modules.get("enum")
-    return loaded is not None and isinstance(value, loaded.Enum) and value.name is not None
+def _is_a(module: str, kind: str, value: Any) -> bool:
+    """Return whether a value is of a kind of Python's own, which is impossible if its module is not loaded."""
+    loaded = modules.get(module)
+    return loaded is not None and isinstance(value, getattr(loaded, kind))
 
 
 def bracketed(texts: dict[str, str]) -> str:
