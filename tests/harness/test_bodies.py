@@ -207,6 +207,7 @@ def yields_an_asynchronous_one() -> Iterator[Callable[[], Any]]:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (lambda: (yield lambda: (yield)), r"<lambda>\(\) is a generator: .*lambda: list\(f\(\)\)"),
         (yields_a_generator, r"numbers\(\) is a generator: a call of it runs nothing.*lambda: list\(numbers\(\)\)"),
         (yields_an_asynchronous_one, "is a generator"),
         (yields_nothing, r"work\(\) yields nothing: it has to yield the function"),

@@ -92,7 +92,8 @@ def _work(
 ) -> Work:
     if kind(body) & (GENERATOR | ASYNC_GENERATOR):
         function_name = getattr(body, "__name__", "f")
-        way_out = f", as in lambda: list({function_name}())" if kind(body) & GENERATOR else ""
+        called = function_name if function_name.isidentifier() else "f"  # a lambda has no name to call it by
+        way_out = f", as in lambda: list({called}())" if kind(body) & GENERATOR else ""
         raise BodyError(
             f"{function_name}() is a generator: a call of it runs nothing of its code, so that only making it would be "
             f"timed; measure what runs through it{way_out}"
