@@ -148,7 +148,7 @@ BAD: dict[str, str] = {
     "no-hello": "began its results with something else than the hello",
     "cut-off": "cut its results off",
     "half-a-line": "wrote a result that is no JSON, in line",
-    "silent": "wrote no results",
+    "silent": "wrote no results, though it has answered before: does what it measures end the process?",
     "deep": "wrote a result that is no JSON, in line 1: '[[[[",
     "nothing": "gave 0 samples where 1 was asked for",
     "nan": "gave a sample that took NaN ns",

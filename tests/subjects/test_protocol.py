@@ -319,9 +319,6 @@ def test_a_field_of_no_error_is_none(error: object) -> None:
 
 
 NO_ANSWERS: dict[str, tuple[Measured, str]] = {
-    "nothing": (wrote(), "it does not speak the harness protocol"),
-    "no results at all": (replace(PLAIN, results=None), "it does not speak the harness protocol"),
-    "blanks": (raw("", "  "), "it does not speak the harness protocol"),
     "no hello": (wrote({"benchmark": "a"}, END), "something else than the hello"),
     "a hello of words": (wrote({"steelyard": "1"}, END), "something else than the hello"),
     "a hello of truth": (wrote({"steelyard": True}, END), "something else than the hello"),
@@ -352,6 +349,16 @@ NO_ANSWERS: dict[str, tuple[Measured, str]] = {
     "a number without end": (raw(f'{{"steelyard": {"9" * 1_000_000}}}'), "no JSON, in line 1"),
     "megabytes": (replace(wrote(HELLO, END), results_bytes=LARGEST + 1), "wrote 4,194,305 bytes of results"),
 }
+
+
+@pytest.mark.parametrize(
+    ("work", "says"),
+    [(None, "it does not speak the harness protocol"), (WORK, "does what it measures end the process?")],
+    ids=["list", "run"],
+)
+@pytest.mark.parametrize("measured", [wrote(), replace(PLAIN, results=None), raw("", "  ")])
+def test_no_answer_at_all(measured: Measured, says: str, work: Work | None) -> None:
+    assert says in refusal(measured, work)
 
 
 @pytest.mark.parametrize("work", [None, WORK], ids=["list", "run"])

@@ -147,6 +147,8 @@ class ProtocolHarness(Harness):
 
     def samples(self, measured: Measured, work: Work) -> tuple[Sample, ...]:
         """Return all samples that the launch took; raises LaunchError for anything else."""
+        if not results_of(measured).strip():
+            raise LaunchError("wrote no results, though it has answered before: does what it measures end the process?")
         lines = [line for line in _answer(measured) if "ns" in line.fields or "loops" in line.fields]
         samples = tuple(_parse_line(line, lambda fields: _parse_sample(fields, work)) for line in lines)
         check_waits((line.fields.get("delay_ns") for line in lines), measured)
