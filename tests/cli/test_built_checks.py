@@ -52,6 +52,20 @@ def test_another_revision_is_checked_by_its_name(repo: Repo, scripted: ScriptedW
     assert "--base 'gone' is no revision" in scripted(*CHECK, "--base", "gone").err.decode()
 
 
+def test_a_target_that_another_revision_lacks_is_named_and_left_out(repo: Repo, scripted: ScriptedWorld) -> None:
+    plain = '[[target]]\nname = "plain"\ncommand = "./plain.sh"\n'
+    repo.write("steelyard.toml", TWO + TARGET.format(name="new") + plain)
+    done = scripted(*CHECK, "--base", "main")
+    assert (done.status, done.text.endswith("in all     no trouble in 2 checks\n")) == (0, True), done.err.decode()
+    said = done.err.decode()
+    assert "steelyard: new: not in main" in said
+    assert "so it is not checked: its build fails there, and the project's file there does not have it yet" in said
+    assert "steelyard: plain: not in main" in said
+    done = scripted(*CHECK, "--base", "main", "--target", "new", "--target", "plain")
+    assert (done.status, done.err.decode().splitlines()[-1]) == (2, "steelyard: there is nothing to check")
+    assert "plain.sh' cannot be run" in scripted(*CHECK, "--target", "plain").err.decode()
+
+
 def test_one_that_does_not_build_fails_alone(repo: Repo, scripted: ScriptedWorld) -> None:
     (repo.folder / "sort.in").unlink()
     done = scripted(*CHECK)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.options import Options
-from steelyard.api.recipe import known_targets, recipe_of
+from steelyard.api.recipe import LACKED, known_targets, recipe_of
 from steelyard.api.revisions import built_sides, findings_of
 from steelyard.api.settings import whole_request_of
 from steelyard.api.targets import AskedTarget, names_with, values_of
@@ -240,7 +240,7 @@ class _PlannedTarget(AskedTarget):
         missing = new_file(sides.baseline, sides.candidate, self.target.command)
         left_out = f"{self.target.name} is not in {sides.baseline.name}, so it is not compared"
         if sides.baseline.lacks_target:
-            return f"{left_out}: its build fails there, and the project's file there does not have it yet"
+            return f"{left_out}: {LACKED}"
         try:
             baseline = self._side_subject(sides.baseline, "baseline", options)
         except UsageError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.api.checks import check_limit
 from steelyard.api.options import HOOKS, Options
-from steelyard.api.recipe import recipe_of
+from steelyard.api.recipe import LACKED, known_targets, recipe_of
 from steelyard.api.revisions import built_side, findings_of
 from steelyard.api.settings import request_of
 from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, with_values_around
@@ -17,7 +17,7 @@ from steelyard.design.folders import enter_folder
 from steelyard.design.request import Request
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
-from steelyard.model.errors import SteelyardError
+from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.placeholders import LAYOUT, describe_values, with_values
 from steelyard.model.progress import Watch
@@ -26,6 +26,7 @@ from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import with_parameters
+from steelyard.subjects.revisions.checkout import NotBuiltError
 
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe
@@ -89,7 +90,8 @@ def side_of_project(
     """Build the revision that is asked for by the project's recipe; it exists as long as the context lasts."""
     from steelyard.subjects.revisions.sides import check_relative, side_of
 
-    with built_side(options.revisions, project.folder, recipe, watch, world) as (repository, builds):
+    found = built_side(options.revisions, project.folder, recipe, watch, world, known=known_targets)
+    with found as (repository, builds):
 
         def findings(subject: Subject, settings: Settings) -> list[Finding]:
             check_relative(repository, subject.command)
@@ -105,14 +107,33 @@ class _CheckedTarget(AskedTarget):
         """Return its checks, one for each combination of parameters."""
         name, side, options = self.target.name, built.side.of_target(self.target.name), self.target_options()
         settings, shell = self.settings(options), options.launch.shell
-        if side.error is not None:
+        try:
+            subject = self._subject_in(side, shell=shell)
+        except (NotBuiltError, NothingChosenError) as error:
             subject = side.without_program(self.target.command, shell=shell)
-            return [TargetCheck(name, subject, settings, Selection(), error=side.error)]
-        subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
+            return [TargetCheck(name, subject, settings, Selection(), error=error)]
         request = self.with_chosen_values(request_of(options, [subject], settings))
         findings = built.findings(subject, settings)
         values = [one.params for one in request.benchmarks] or [{}]
         return [replace(self._check(request, params), findings=findings) for params in values]
+
+    def _subject_in(self, side: Side, *, shell: bool) -> Subject:
+        """Return its command as a subject of the side that is checked.
+
+        Raises NotBuiltError, and NothingChosenError if another revision than the work tree does not have it: there it
+        is left out, as in a weighing.
+        """
+        if side.error is not None:
+            raise side.error
+        left_out = f"not in {side.name}, so it is not checked"
+        if side.lacks_target:
+            raise NothingChosenError(f"{left_out}: {LACKED}")
+        try:
+            return side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
+        except UsageError as error:
+            if self.options.revisions.base is None:
+                raise
+            raise NothingChosenError(f"{left_out}: {error}") from error
 
     def _check(self, request: Request, params: Mapping[str, str]) -> TargetCheck:
         """Return the check with these values of its parameters."""

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe, TargetBuild
     from steelyard.subjects.revisions.revision import Revision
 
+LACKED = "its build fails there, and the project's file there does not have it yet"
+"""Why a target is left out of a revision."""
+
 
 def recipe_of(project: Project, targets: Mapping[int, Target], options: Options, world: World) -> Recipe:
     """Return how both sides are built for these targets.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.names import check_no_files, names_of
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 
 _ROLES = ("the baseline", "the candidate")
+# Returns the targets that a revision has, by their names; None where that is not told.
+Known = Callable[["Repository", "Revision"], Collection[str] | None]
+
+
+def _unknown(*_: Any) -> None:
+    """Tell of no revision which targets it has."""
 
 
 @contextmanager
@@ -114,7 +120,7 @@ def subject_of_revision(
 
 @contextmanager
 def built_side(
-    wanted: Revisions, folder: Path, recipe: Recipe, watch: Watch, world: World, *commands: str
+    wanted: Revisions, folder: Path, recipe: Recipe, watch: Watch, world: World, *commands: str, known: Known = _unknown
 ) -> Iterator[tuple[Repository, Builds]]:
     """Build the one revision that is asked for, the work tree by default; as `built_sides` does for two."""
     from steelyard.subjects.revisions.git import repository_of
@@ -123,6 +129,8 @@ def built_side(
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
+        if wanted.base is not None:
+            recipe = recipe.where_known(known(repository, revision))
         with _built_revisions(repository, [revision], [recipe], 0, watch, world, *commands) as (builds,):
             snapshot.close()  # it has been checked out
             yield repository, builds
@@ -138,7 +146,7 @@ def built_sides(
     world: World,
     *commands: str,
     may_be_new: bool = False,
-    known: Callable[[Repository, Revision], Collection[str] | None] = lambda *_: None,
+    known: Known = _unknown,
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """Build the revisions that are asked for, side by side; they exist as long as the context lasts.
 

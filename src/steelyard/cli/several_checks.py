@@ -89,7 +89,8 @@ class _Checks:
             if interrupted:
                 break
         if unchosen == len(self.checks):
-            raise UsageError("--benchmark chooses no benchmark of any target")
+            why = "--benchmark chooses no benchmark of any target"
+            raise UsageError(why if self.options.suite.benchmark else "there is nothing to check")
         show_summary(console, self.results, len(self.checks) - len(self.results) - unchosen)
         if self.written:
             say(f"written: {', '.join(map(str, self.written))}")
