@@ -119,6 +119,13 @@ def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
     assert both(repo)[1].commit is None
 
 
+def test_line_ends_that_git_would_refuse_to_commit_do_no_harm_here(repo: Repo) -> None:
+    repo.git("config", "core.autocrlf", "input")
+    repo.git("config", "core.safecrlf", "true")
+    repo.write("windows", "x\r\n")
+    assert both(repo)[1].commit is None
+
+
 def test_a_revision_in_a_folder_below(repo: Repo) -> None:
     repo.write("a/b/file", "x")
     assert seen(repo.folder / "a/b").directory == Path("a/b")

@@ -34,6 +34,7 @@ _OPTIONS = (
     "core.fsmonitor=false",
     "core.sparseCheckout=false",
     "core.quotePath=false",
+    "core.safecrlf=false",
     "submodule.recurse=false",
     "advice.addEmbeddedRepo=false",
     "gc.auto=0",
