@@ -155,12 +155,17 @@ def test_a_commit_is_called_by_its_hash_once(repo: Repo) -> None:
     assert both(repo, "HEAD")[0].label == f"HEAD ({commit[:7]})"
 
 
-@pytest.mark.parametrize("name", ["", "-x", "--all", "a\nb", "a\0b"])
+@pytest.mark.parametrize("name", [":/fir", "HEAD^{/fir}", "HEAD@{0}", "@"])
+def test_every_way_to_name_a_commit_is_git_s(repo: Repo, name: str) -> None:
+    assert both(repo, name)[0].commit == repo.git("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize("name", ["", "-x", "--all", "^main", "a\nb", "a\0b"])
 def test_what_is_no_name_is_refused(repo: Repo, name: str) -> None:
     assert "is no name of a revision" in refusal(repo, name)
 
 
-@pytest.mark.parametrize("name", ["missing", "HEAD:source", "main^9", "main..HEAD", "$(true)"])
+@pytest.mark.parametrize("name", ["missing", ":/missing", "HEAD:source", "main^9", "main..HEAD", "$(true)"])
 def test_a_revision_that_is_not_there(repo: Repo, name: str) -> None:
     assert f"--base {name!r} is no revision that" in refusal(repo, name)
     assert f"--candidate {name!r}" in refusal(repo, "main", name)

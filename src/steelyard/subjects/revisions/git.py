@@ -84,7 +84,8 @@ class Git:
 
     def commit_of(self, name: str) -> str | None:
         """Return the hash of the commit that a name stands for; None if there is no such commit here."""
-        return self.answer("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        found = self.answer("rev-parse", "--verify", "--quiet", name)  # first: `:/text` takes what follows for the text
+        return found and self.answer("rev-parse", "--verify", "--quiet", f"{found}^{{commit}}")
 
     def do(self, what: str, *words: str) -> str:
         """Return what git prints; raises MeasurementError that begins with `what` and ends with git's last words."""

@@ -193,7 +193,7 @@ def resolve_name(repository: Repository, option: str, name: str) -> Revision:
 
     Raises UsageError if there is no such commit.
     """
-    if not name or name.startswith("-") or not name.isprintable():
+    if not name or name.startswith(("-", "^")) or not name.isprintable():
         raise UsageError(f"{option} {name!r} is no name of a revision: give a branch, a tag or a commit")
     for label, reference in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
         if commit := repository.git.commit_of(reference):
