@@ -553,6 +553,15 @@ def test_files_that_lfs_has_not_brought_are_named(build: Builder) -> None:
         assert note.startswith("Git LFS has not brought a.bin, which")
 
 
+@pytest.mark.parametrize("variable", ["GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS"])
+def test_they_are_named_however_git_is_told_to_read_paths(build: Builder, variable: str) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    build.repo.commit("large", **{".gitattributes": "*.bin filter=lfs -text\n", "a.bin": pointer})
+    build.environment[variable] = "1"
+    with build() as (side, _):
+        assert len(side.notes) == 1
+
+
 def test_files_that_lfs_brings_since_are_in_the_next_build(build: Builder) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
     build.repo.commit("large", **{".gitattributes": "*.bin filter=lfs -text\n", "a.bin": pointer})

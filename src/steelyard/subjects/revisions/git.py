@@ -13,8 +13,8 @@ from steelyard.measure.tools import Command, Ended, run
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.report.endings import how_status_failed
 
-# Git sets these within a hook.
-_HOOK_VARIABLES = frozenset(
+# Git sets the first of these within a hook; by the last, paths with a meaning of their own would be mere names.
+_DROPPED_VARIABLES = frozenset(
     {
         "GIT_DIR",
         "GIT_WORK_TREE",
@@ -25,6 +25,8 @@ _HOOK_VARIABLES = frozenset(
         "GIT_PREFIX",
         "GIT_NAMESPACE",
         "GIT_QUARANTINE_PATH",
+        "GIT_LITERAL_PATHSPECS",
+        "GIT_ICASE_PATHSPECS",
     }
 )
 _OWN_VARIABLES = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
@@ -60,7 +62,7 @@ class Git:
         program = shutil.which("git", path=environment.get("PATH"))
         if program is None:
             raise UsageError("weighing revisions needs git, which was not found on PATH: install it")
-        passed_on = {name: value for name, value in environment.items() if name not in _HOOK_VARIABLES}
+        passed_on = {name: value for name, value in environment.items() if name not in _DROPPED_VARIABLES}
         return cls(program, folder, {**passed_on, **_OWN_VARIABLES})
 
     def within(self, folder: Path, variables: Mapping[str, str] | None = None) -> Git:
