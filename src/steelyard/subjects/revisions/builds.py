@@ -54,6 +54,8 @@ class Built:
     """The times of its checkout and of the end of its build, in seconds of the Unix clock."""
     targets: Mapping[str, OwnBuild] = field(default_factory=dict, compare=False, repr=False)
     """What became of the builds of single targets, by their names."""
+    here: Path | None = None
+    """The user's folder, of which `folder` is this revision's own copy."""
     tracked: Callable[[], frozenset[str] | None] = field(default=lambda: None, compare=False, repr=False)
     """Returns git's list of its files, a line each with mode, hash and path; None where git does not tell."""
 
@@ -163,6 +165,7 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
         notes,
         (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
         targets,
+        maker.repository.root / maker.repository.directory,
         lru_cache(partial(_tracked_files, maker.repository.git.within(entry.files))),
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import LAYOUT_PLACE
 from steelyard.model.subject import RevisionFacts, Subject
+from steelyard.model.typed import command_line, in_quotes
 from steelyard.subjects.command import command_subject
 from steelyard.subjects.programs import behind_env
 from steelyard.subjects.responses import beginning_of
@@ -41,7 +42,7 @@ class Side:
     lacks_target: bool = False
     """Whether the target's own build failed in a revision that does not have the target yet."""
     builds: Builds = ()
-    """What its folders are of, if it is of a project."""
+    """What its folders are of."""
 
     def of_target(self, name: str) -> Side:
         """Return this side as it is built for one target."""
@@ -68,7 +69,8 @@ class Side:
                 for folder in self.folders
             ]
         except UsageError as error:
-            build_note = "" if _has_program(self.folders[0], command) else self.how_built
+            has_program = _has_program(self.folders[0], command)
+            build_note = "" if has_program else self._script_note(command) or self.how_built
             raise UsageError(
                 f"{error} (in {', '.join(filter(None, (self.label or self.name, build_note)))})"
             ) from error
@@ -78,6 +80,19 @@ class Side:
             "program": _path_for_all_layouts([subject.program for subject in subjects]),
         }
         return subjects[0].model_copy(update=update)
+
+    def _script_note(self, command: str) -> str | None:
+        """Return how a script that is in the user's folder, and not here, gets here; None if it is no such script."""
+        here = self.builds[0].here if self.builds else None
+        if here is None or not _has_program(here, command):
+            return None
+        word = shlex.split(command)[0]
+        if beginning_of(here / word, 2) != b"#!":
+            return None  # it has to be built here, too
+        copying = command_line(["cp", str(here / word), word])
+        if self.builds[0].recipe.is_built:
+            return f"which lacks this script: have its build copy it, {copying}"
+        return f"which lacks this script: --build {in_quotes(copying)} copies it there"
 
     def without_program(self, command: str, *, shell: bool) -> Subject:
         """Return a command whose program was not built here as a subject, for a record that says so."""
