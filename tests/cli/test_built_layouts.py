@@ -132,6 +132,24 @@ def test_a_single_build_is_the_first_layout(scripted: ScriptedWorld, repo: Repo,
     assert [key.partition("-")[2] for key in kept(scripted)] == ["1", "1"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "--base", "main", "--pairs", "12"),
+        ("run", "--base", "main", "--pairs", "2"),
+        ("check", "--base", "main", "--max-time", "1"),
+    ],
+)
+@pytest.mark.usefixtures("repo")
+def test_a_command_of_a_single_build_has_its_number(scripted: ScriptedWorld, words: tuple[str, ...]) -> None:
+    done = scripted(*words, "--build", f"{BUILD} && cp program p-{{layout}}", "./p-{layout}")
+    assert done.status in (0, 1), done.err
+    assert {Path(os.fsdecode(spec.program)).name for spec in scripted.launched} <= {"p-1", "true"}
+    if words[0] != "check":
+        refused = (*words, "--build", IN_LAYOUTS, "./program {layout}", "-L", "layout", "1,2")
+        assert "the build sets {layout} in the commands: give the parameter another" in scripted.refuses(*refused)
+
+
 @pytest.mark.usefixtures("repo")
 def test_commands_around_launches_run_in_the_folder_of_the_layout(scripted: ScriptedWorld) -> None:
     hooks = ("--setup", "./program up", "--prepare", "./program p", "--cleanup", "./program down")

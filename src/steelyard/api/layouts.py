@@ -22,14 +22,16 @@ def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | Non
 
     Either the commands tell them apart, or the recipe that builds both sides.
     """
+    has_builds = recipe is not None and recipe.has_layouts
+    if LAYOUT in parameter_names(options) and (has_builds or options.layouts is not None):
+        setter = "--layouts" if options.layouts is not None else "the build"
+        raise UsageError(f"{setter} sets {LAYOUT_PLACE} in the commands: give the parameter another name")
     if options.layouts is None:
         return 0
     from steelyard.model.layouts import MOST_LAYOUTS
 
     in_range("--layouts", options.layouts, FEWEST_LAYOUTS, MOST_LAYOUTS)
-    if LAYOUT in parameter_names(options):
-        raise UsageError(f"--layouts sets {LAYOUT_PLACE} in the commands: give the parameter another name")
-    if recipe is not None and recipe.has_layouts:
+    if has_builds:
         return options.layouts
     for command in commands:
         if LAYOUT_PLACE not in command:

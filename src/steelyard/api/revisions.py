@@ -95,7 +95,7 @@ def requested_run(
 def _run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
     check_no_files([name] if name else [], [command])
-    settings = settings_of(options, world)
+    settings = settings_of(options, world, recipe=recipe_of_command(options.revisions))
     parameters_of(options, [command])  # errors that need no build come first
     with subject_of_revision(command, name, options, settings, watch, world) as (subject, findings):
         yield replace(request_of(options, [subject], settings), findings=findings)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from steelyard.model.errors import UsageError
-from steelyard.model.placeholders import LAYOUT_PLACE
+from steelyard.model.placeholders import LAYOUT, LAYOUT_PLACE, with_values
 from steelyard.model.subject import RevisionFacts, Subject
 from steelyard.model.typed import command_line, in_quotes
 from steelyard.subjects.command import command_subject
@@ -63,6 +63,8 @@ class Side:
 
     def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
         """Return a command as a subject here; raises UsageError unless its program is in every folder."""
+        if len(self.builds) == 1 and (layout := self.builds[0].recipe.layout) is not None:
+            command = with_values(command, {LAYOUT: str(layout)})
         try:
             subjects = [
                 command_subject(command, self.name, role, shell=shell, search_path=search_path, directory=str(folder))
