@@ -108,7 +108,7 @@ def test_a_program_may_be_a_parameter_and_has_to_exist() -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("x", "{x} has no value: give it some by --parameter-list x A,B"),
+        ("x", "or for a plain command of compare, run or count --parameter-list x A,B"),
         ("layout", "--parameter-list layout A,B (for builds of each side to average over: --layouts N)"),
     ],
 )

@@ -130,7 +130,8 @@ def _missing_value_hint(program: str) -> str:
     if placeholder is None:
         return ""
     layouts = " (for builds of each side to average over: --layouts N)" if placeholder[1] == LAYOUT else ""
-    return f"; {placeholder[0]} has no value: give it some by --parameter-list {placeholder[1]} A,B{layouts}"
+    of_plain = f"for a plain command of compare, run or count --parameter-list {placeholder[1]} A,B"
+    return f"; {placeholder[0]} has no value: write one in its place, or {of_plain}{layouts}"
 
 
 def subject_in_layout(subject: Subject, layout: int) -> Subject:
