@@ -61,9 +61,12 @@ def test_a_build_tool_that_starts_the_program_is_named_as_part_of_every_launch()
     assert tools_named("/usr/bin/go run .", "go run . 5") == [f"`go run` looks {part}"]
     assert tools_named("cargo +nightly -q run", "npm run x") == [f"`cargo run`, `npm run` look {part}"]
     assert tools_named("java -Xint src/A.java 5") == [f"`java src/A.java` looks {part}"]
+    assert tools_named("yarn bench", "pnpm run x") == [f"`pnpm run`, `yarn bench` look {part}"]
+    assert tools_named("npx --no tsx a.ts") == [f"`npx tsx` looks {part}"]
     by_shell = subject("it").model_copy(update={"argv": ["sh", "-c", "cargo run < in"], "shell": True})
     assert len(starting_tool_findings([by_shell], Settings(seed=1))) == 1
     assert tools_named("go build", "go", "make run", "./go-run", "cargo build --bin run", "java A B.java") == []
+    assert tools_named("npx", "yarn install") == []
     assert tools_named("go run .", harness="shell") == []
 
 

@@ -110,12 +110,17 @@ def shim_findings(subjects: Sequence[Subject]) -> list[Finding]:
 # By tool, its words that build what is not built yet, or look for a program, and then start it.
 _RUN = frozenset({"run"})
 _NODE = frozenset({"run", "start", "test", "exec"})
+# These start a script of package.json by its name alone.
+_SCRIPTS = frozenset({"bench", "benchmark", "perf"})
 _STARTING = {
     "cargo": frozenset({"run", "r", "bench", "test", "t"}),
     "go": frozenset({"run", "test"}),
     **dict.fromkeys(("cabal", "dotnet", "poetry", "stack", "swift", "uv"), _RUN),
-    **dict.fromkeys(("npm", "pnpm", "yarn"), _NODE),
+    "npm": _NODE,
+    **dict.fromkeys(("pnpm", "yarn"), _NODE | _SCRIPTS),
 }
+# These start whatever program follows.
+_STARTING_ANY = frozenset({"bunx", "npx", "uvx"})
 
 
 def starting_tool_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
@@ -141,7 +146,8 @@ def _starting_tool(subject: Subject) -> str | None:
     words = subject.argv[2].split() if subject.shell and len(subject.argv) == 3 else subject.argv
     tool = Path(words[0]).name if words else ""
     word = next((word for word in words[1:] if not word.startswith(("-", "+"))), "")  # cargo +nightly run
-    starts = word in _STARTING.get(tool, ()) or (tool == "java" and word.endswith(".java"))
+    is_source = tool == "java" and word.endswith(".java")
+    starts = word in _STARTING.get(tool, ()) or is_source or (tool in _STARTING_ANY and word != "")
     return f"`{tool} {word}`" if starts else None
 
 
