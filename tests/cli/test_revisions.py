@@ -534,15 +534,15 @@ def test_one_revision_is_measured_alone(scripted: ScriptedWorld, repo: Repo) -> 
 
 
 def test_a_script_that_a_revision_lacks_is_told_to_be_copied_there(repo: Repo, scripted: ScriptedWorld) -> None:
-    new = repo.write("new.sh", script("new"))
+    new = repo.write("tools/new.sh", script("new"))
     new.chmod(0o755)
-    words = ["compare", "--base", "main", "./new.sh"]
+    words = ["compare", "--base", "main", "tools/new.sh"]
     said = scripted.refuses(*words)
     copying = said.partition("lacks this script: --build ")[2].partition(" copies it there")[0]
-    assert copying == f"'cp {new} ./new.sh'"
+    assert copying == f"'install -D {new} tools/new.sh'"
     assert scripted(*words, "--build", copying.strip("'")).status == 0
     said = scripted(*words, "--build", "true").err.decode()
-    assert f"lacks this script: have its build copy it, cp {new} ./new.sh)" in said
+    assert f"lacks this script: have its build copy it, install -D {new} tools/new.sh)" in said
 
 
 @pytest.mark.parametrize(

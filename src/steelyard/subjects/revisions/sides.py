@@ -91,7 +91,7 @@ class Side:
         word = shlex.split(command)[0]
         if beginning_of(here / word, 2) != b"#!":
             return None  # it has to be built here, too
-        copying = command_line(["cp", str(here / word), word])
+        copying = command_line(["install", "-D", str(here / word), word])  # it makes a folder that is missing, too
         if self.builds[0].recipe.is_built:
             return f"which lacks this script: have its build copy it, {copying}"
         return f"which lacks this script: --build {in_quotes(copying)} copies it there"
