@@ -236,7 +236,8 @@ def test_no_default_branch_and_no_commit(tmp_path: Path, repo: Repo) -> None:
     empty = Repo(tmp_path / "empty")
     empty.folder.mkdir()
     empty.git("init", "--quiet", "--initial-branch=main")
-    assert re.search("has no commit yet.*git commit", refusal(empty))
+    for base in (None, "HEAD", "main"):
+        assert re.search("has no commit yet.*git commit", refusal(empty, base))
 
 
 def test_two_histories(repo: Repo) -> None:

@@ -198,9 +198,18 @@ def resolve_name(repository: Repository, option: str, name: str) -> Revision:
     for label, reference in ((name, name), (f"origin/{name}", f"refs/remotes/origin/{name}")):
         if commit := repository.git.commit_of(reference):
             return _revision_at(repository, label, commit)
+    if not repository.git.answer("for-each-ref", "--count=1") and repository.git.commit_of("HEAD") is None:
+        raise _no_commit_error(repository)
     raise UsageError(
         f"{option} {name!r} is no revision that {repository.root} has"
         + (repository.remedy_if_shallow or ": check the spelling, or fetch it")
+    )
+
+
+def _no_commit_error(repository: Repository) -> UsageError:
+    return UsageError(
+        f"{repository.root} has no commit yet, which the work tree could be weighed against: commit first (git add, "
+        "git commit)"
     )
 
 
@@ -213,10 +222,7 @@ def _merge_base(repository: Repository, candidate: Revision | None) -> Revision:
     """Return the commit at which the candidate left the default branch."""
     commit = candidate.commit if candidate else repository.git.commit_of("HEAD")
     if commit is None:
-        raise UsageError(
-            f"{repository.root} has no commit yet, which the work tree could be weighed against: commit first (git "
-            "add, git commit)"
-        )
+        raise _no_commit_error(repository)
     name, default_commit = _default_branch(repository)
     base = repository.git.answer("merge-base", commit, default_commit)
     if not base:
