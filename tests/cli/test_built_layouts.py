@@ -142,9 +142,12 @@ def test_a_single_build_is_the_first_layout(scripted: ScriptedWorld, repo: Repo,
 )
 @pytest.mark.usefixtures("repo")
 def test_a_command_of_a_single_build_has_its_number(scripted: ScriptedWorld, words: tuple[str, ...]) -> None:
-    done = scripted(*words, "--build", f"{BUILD} && cp program p-{{layout}}", "./p-{layout}")
+    build = f"{BUILD} && cp program p-{{layout}}"
+    around = ("--prepare", "./p-{layout} {layout}") if words[0] != "check" else ()
+    done = scripted(*words, "--build", build, *around, "./p-{layout}")
     assert done.status in (0, 1), done.err
-    assert {Path(os.fsdecode(spec.program)).name for spec in scripted.launched} <= {"p-1", "true"}
+    launched = [spec for spec in scripted.launched if Path(os.fsdecode(spec.program)).name != "true"]
+    assert {spec.argv for spec in launched} == {(b"./p-1",), *([(b"./p-1", b"1")] if around else [])}
     if words[0] != "check":
         refused = (*words, "--build", IN_LAYOUTS, "./program {layout}", "-L", "layout", "1,2")
         assert "the build sets {layout} in the commands: give the parameter another" in scripted.refuses(*refused)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from steelyard.api.options import Options
 from steelyard.api.parameters import parameter_names
 from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import LAYOUT, LOOPS
 from steelyard.model.typed import in_quotes
+
+if TYPE_CHECKING:
+    from steelyard.model.settings import Settings
 
 _MOST_COMMANDS: Final = 2
 
@@ -39,6 +42,17 @@ def check_variables(options: Options, commands: Sequence[str]) -> None:
                 f"--env {variable} is the same for all values: {{{name}}} has none there; set it in the command, as "
                 f"in {instead}"
             )
+
+
+def with_values_around(settings: Settings, values: Mapping[str, str]) -> Settings:
+    """Return the settings with the values of parameters in what goes around each launch."""
+    from steelyard.subjects.command import command_with_values, is_hook_by_shell
+
+    around = {
+        hook: [command_with_values(one, values, shell=is_hook_by_shell(one)) for one in getattr(settings, hook)]
+        for hook in ("prepare", "conclude")
+    }
+    return settings.model_copy(update=around)
 
 
 def _varying_names(options: Options) -> list[str]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from steelyard.api.checks import check_limit
+from steelyard.api.hooks import with_values_around
 from steelyard.api.options import HOOKS, Options
 from steelyard.api.recipe import LACKED, known_targets, recipe_of
 from steelyard.api.revisions import built_side, findings_of
 from steelyard.api.settings import request_of
-from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, with_values_around
+from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
 from steelyard.design.folders import enter_folder
 from steelyard.design.request import Request
 from steelyard.design.suite.selection import Selection

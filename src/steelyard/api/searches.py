@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from steelyard.api.counting import jobs_checked
+from steelyard.api.hooks import with_values_around
 from steelyard.api.options import HOOKS, Options
 from steelyard.api.project import chosen_targets, with_absolute_paths
 from steelyard.api.recipe import recipe_of
 from steelyard.api.revisions import recipe_of_command
 from steelyard.api.settings import settings_of
-from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, names_with, values_of, with_values_around
+from steelyard.api.targets import LAUNCH_KEYS, AskedTarget, names_with, values_of
 from steelyard.design.bisection.weighing import SearchRequest
 from steelyard.design.findings import some_names
 from steelyard.design.folders import enter_folder
@@ -49,7 +50,7 @@ class Ends:
 def search_for_command(command: str, ends: Ends, options: Options, world: World) -> SearchRequest:
     """Return the search for what changed a command; raises UsageError for what cannot be weighed."""
     recipe = recipe_of_command(options.revisions)
-    return _request(command, ends, recipe, options, _settings(command, options, world))
+    return _request(command, ends, recipe, options, _settings(command, options, world, recipe))
 
 
 def search_for_target(
@@ -81,7 +82,7 @@ class _FollowedTarget(AskedTarget):
             # One build stands for all layouts.
             placed = {LAYOUT: "1", **values} if self.project.build.layouts else values
             command = command_with_values(target.command, placed, shell=options.launch.shell)
-            settings = with_values_around(_settings(command, options, self.world_without_secrets()), placed)
+            settings = with_values_around(_settings(command, options, self.world_without_secrets(), recipe), placed)
             settings = settings.model_copy(
                 update={"directory": str(self.project.folder), "margin": self._margin(options, settings, values)}
             )
@@ -132,11 +133,11 @@ def _request(command: str, ends: Ends, recipe: Recipe, options: Options, setting
     )
 
 
-def _settings(command: str, options: Options, world: World) -> Settings:
+def _settings(command: str, options: Options, world: World, recipe: Recipe) -> Settings:
     for hook in HOOKS:
         if len(getattr(options.launch, hook) or []) > 1:
             raise UsageError(f"--{hook} was given twice: all commits have one command, so give it once")
-    settings = settings_of(options, world, commands=[command], judged=True)
+    settings = settings_of(options, world, commands=[command], judged=True, recipe=recipe)
     update: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
     if settings.longest_time_s is not None:
         update["max_time_s"] = _DEFAULT_WEIGHING_S

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
-from steelyard.api.hooks import check_variables, hooks_checked
+from steelyard.api.hooks import check_variables, hooks_checked, with_values_around
 from steelyard.api.layouts import layouts_checked
 from steelyard.api.names import check_no_files
 from steelyard.api.options import Judging, Launching, Options, Throughput
@@ -19,7 +19,7 @@ from steelyard.api.suggestions import suggest_revisions
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
 from steelyard.api.untimed import refuse_timed_options
 from steelyard.model.errors import UsageError
-from steelyard.model.placeholders import with_values
+from steelyard.model.placeholders import LAYOUT, with_values
 from steelyard.model.values import (
     AUTO,
     LONGEST_WAIT_S,
@@ -166,7 +166,8 @@ def settings_of(
         addresses="shared" if judged and not weighing.own_addresses else None,
     )
     _check_pairing(settings)
-    return settings
+    is_one_build = recipe is not None and recipe.has_layouts and not settings.layouts
+    return with_values_around(settings, {LAYOUT: "1"}) if is_one_build else settings
 
 
 def _judging_fields(judging: Judging, *, judged: bool) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
 from steelyard.model.values import AUTO
-from steelyard.subjects.command import command_with_values, is_hook_by_shell
 
 if TYPE_CHECKING:
     from steelyard.design.request import Request
@@ -65,15 +64,6 @@ def values_of(target: Target, patterns: Sequence[str] = ()) -> list[dict[str, st
 def names_with(target: Target, values: Mapping[str, str]) -> list[str]:
     """Return the names by which the benchmark of a plain command is chosen: its target's, and its own with values."""
     return [target.name, *([f"{target.name}, {describe_values(values)}"] if values else [])]
-
-
-def with_values_around(settings: Settings, values: Mapping[str, str]) -> Settings:
-    """Return the settings with the values of parameters in what goes around each launch."""
-    around = {
-        hook: [command_with_values(one, values, shell=is_hook_by_shell(one)) for one in getattr(settings, hook)]
-        for hook in ("prepare", "conclude")
-    }
-    return settings.model_copy(update=around)
 
 
 @dataclass(frozen=True)
