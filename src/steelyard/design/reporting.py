@@ -54,6 +54,7 @@ def page_of_shown(shown: Sequence[Reportable], now: datetime, names: Sequence[st
     """Return the page of what was measured or read, or of two that differ; `names` are of the files it came from."""
     room = budget.of_rows(sum(map(_count_rows, shown)))
     parts = [_make_part(each, room, f"{number}") for number, each in enumerate(shown, start=1)]
+    parts = [replace(part, lines=[*part.lines, *room.left_out(len(part.rows))]) for part in parts]
     if names:
         parts = [replace(part, source=name) for part, name in zip(parts, names, strict=True)]
     return document(parts, f"Made by Steelyard {__version__} on {now:%Y-%m-%d %H:%M} UTC.")

@@ -21,7 +21,7 @@ from steelyard.model.launches import Launches
 from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
-from steelyard.report.page import elements
+from steelyard.report.page import budget, elements
 from tests.calibrations import calibration, interrupted_calibration
 from tests.foreign import foreign_results, processes
 from tests.hostile.full_records import full_records
@@ -252,6 +252,21 @@ def test_the_diff_of_two_runs() -> None:
     assert "active: wall time less" in text  # a metric has the same name as in the options
 
 
+def test_of_very_many_rows_those_that_changed_most_have_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "_DRAWN_ROWS", 2)
+    levels = {"same": 1.0, "less": 1.001, "more": 1.5}
+    one = foreign_results({name: processes(12, 1.0) for name in levels}, name="a.json")
+    other = foreign_results({name: processes(12, level) for name, level in levels.items()}, name="b.json")
+    found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
+    page = page_of_shown([found], pages.NOW)
+    assert "2 of 3 rows have charts" in told(page)
+    assert [article.count("<figure") for article in page.split("<article")[1:]] == [0, 2, 2]
+    weighing = records.weighing(0.1, benchmarks=("a", "b", "c"), pairs=8)
+    for record in (one, weighing, records.run(benchmarks=("a", "b", "c"))):
+        page = pages.page([kept(tmp_path, record)])
+        assert [bool(article.count("<figure")) for article in page.split("<article")[1:]] == [True, True, False]
+
+
 def test_what_check_found(tmp_path: Path) -> None:
     found = soundness([looked(), trouble(code="memory", benchmark="leak")])
     (tmp_path / "check.json").write_text(json.dumps(found))
@@ -471,10 +486,10 @@ def test_no_number_is_parted_from_its_unit_but_in_what_is_copied() -> None:
 
 
 def test_an_undecided_weighing_tells_how_it_goes_on(tmp_path: Path) -> None:
-    budget = Settings(max_time_s=3, reserve=0.2)
-    page = told(pages.page([kept(tmp_path, records.weighing(0.003, stop="time", settings=budget))]))
+    short = Settings(max_time_s=3, reserve=0.2)
+    page = told(pages.page([kept(tmp_path, records.weighing(0.003, stop="time", settings=short))]))
     assert re.search(rf"To go on: steelyard compare --resume {tmp_path}/record.json --max-time \d+ ", page)
-    assert "To go on" not in told(pages.page([kept(tmp_path, records.weighing(0.2, settings=budget))]))
+    assert "To go on" not in told(pages.page([kept(tmp_path, records.weighing(0.2, settings=short))]))
 
 
 def test_a_name_of_10_000_characters_is_cut_in_the_middle(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from steelyard.report.page import budget, distributions, elements, judged, measu
 from steelyard.report.page.data import Axis, Figure, Panel, Role
 from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Facts, Part, Row, existing_figures, sentence
 
+_Verdict = TypeVar("_Verdict", UnpairedVerdict, ForeignVerdict)
 _SIDES: tuple[tuple[str, Role], ...] = (("A", "baseline"), ("B", "candidate"))
 
 
@@ -38,12 +40,19 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         ],
         caption=f"Verdicts {figures.at_confidence(report.alpha)}; the bars are {scales.legend()}",
         columns=_columns("launches", scales, several=len(metrics) > 1),
-        rows=[_row_of_runs(report, verdict, scales, room, several=len(metrics) > 1) for verdict in report.verdicts],
+        rows=[
+            _row_of_runs(report, verdict, scales, each, several=len(metrics) > 1)
+            for verdict, each in _with_budgets(report.verdicts, room)
+        ],
         notes=notes.of_unpaired(report),
         facts=_facts_of_runs(*runs),
         metric=metrics[0],
         defs=scales.symbols(),
     )
+
+
+def _with_budgets(verdicts: Sequence[_Verdict], room: budget.Budget) -> Iterable[tuple[_Verdict, budget.Budget]]:
+    return zip(verdicts, room.of_each([one.change for one in verdicts]), strict=True)
 
 
 def _facts_of_runs(baseline: Run, candidate: Run) -> list[Facts]:
@@ -81,7 +90,7 @@ def _row_of_runs(
 
 
 def _figures_of_runs(report: UnpairedReport, verdict: UnpairedVerdict, room: budget.Budget) -> list[Figure | None]:
-    if is_counted(verdict.metric):
+    if is_counted(verdict.metric) or not room.points:
         return []
     values = [_values(run, verdict) for run in (report.baseline, report.candidate)]
     if not all(len(one) for one in values):
@@ -138,8 +147,8 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
         caption=f"Changes of the value; the bars are {scales.legend()}",
         columns=[*_columns("processes", scales, several=False), Column("better", "text")],
         rows=[
-            _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scales, room)
-            for one in report.verdicts
+            _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scales, each)
+            for one, each in _with_budgets(report.verdicts, room)
         ],
         notes=notes.of_two_foreign(report),
         facts=[
@@ -172,7 +181,7 @@ def _row_of_imports(
     ]
     figures_made: list[Figure | None] = []
     known_values = [one for one in values if one is not None]
-    if len(known_values) == len(_SIDES):
+    if len(known_values) == len(_SIDES) and room.points:
         arrays = [np.frombuffer(concatenated(one), dtype=np.float64) for one in known_values]
         figures_made = _figures_of_sides(arrays, units.of_foreign(verdict.unit, *arrays), "sample", room)
     detail = Detail([judged.coloured_verdict(verdict.verdict), *map(sentence, lines)], existing_figures(figures_made))

@@ -54,7 +54,10 @@ def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
             Column("launches"),
             Column("the machine was", "text"),
         ],
-        rows=[_run_row(record, views[one.index], one, room, len(metrics)) for one in summaries],
+        rows=[
+            _run_row(record, views[one.index], one, each, len(metrics))
+            for one, each in zip(summaries, room.of_each([None] * len(summaries)), strict=True)
+        ],
         whole=Detail(figures=_run_curves(record, summaries)),
         notes=notes.of_run(record, summaries),
         facts=[measured.facts(record), measured.machine(record.machine)],
@@ -99,6 +102,8 @@ def _run_row(record: Run, launches: Launches, summary: Summary, room: budget.Bud
 
 
 def _run_figures(record: Run, launches: Launches, summary: Summary, room: budget.Budget) -> list[Figure | None]:
+    if not room.points:
+        return []
     if is_counted(summary.metric):
         return [functions.icicle(record, summary.index, summary.metric, room.functions)]
     positions = launches.judged(summary.index)
@@ -150,7 +155,10 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
             Column("processes"),
             Column("samples"),
         ],
-        rows=[_import_row(benchmark, level, room) for benchmark, level in described],
+        rows=[
+            _import_row(benchmark, level, each)
+            for (benchmark, level), each in zip(described, room.of_each([None] * len(described)), strict=True)
+        ],
         whole=Detail(figures=_import_curves(described)),
         notes=notes.of_findings(record.findings),
         facts=[
@@ -178,9 +186,16 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
         Cell(f"{level.samples:,}", float(level.samples)),
     ]
     lines: list[Content] = [sentence(foreign.effort(level))]
+    detail = Detail(lines, existing_figures(_import_figures(benchmark, room)))
+    return Row(benchmark.name, cells, detail, params=dict(benchmark.params))
+
+
+def _import_figures(benchmark: ForeignBenchmark, room: budget.Budget) -> list[Figure | None]:
+    if not room.points:
+        return []
     values = np.frombuffer(concatenated(benchmark.values), dtype=np.float64)
     quantity = units.of_foreign(benchmark.unit, values)
-    figures_made = [
+    return [
         _sequence_figure(values, quantity, len(benchmark.values), room.points),
         distributions.distribution_figure(
             [distributions.Sample("samples", "baseline", values)], quantity, room.points, "samples"
@@ -189,8 +204,6 @@ def _import_row(benchmark: ForeignBenchmark, level: Level, room: budget.Budget) 
             "4-plot of the samples", quantity.along(values), quantity.axis, room.points, "baseline"
         ),
     ]
-    detail = Detail(lines, existing_figures(figures_made))
-    return Row(benchmark.name, cells, detail, params=dict(benchmark.params))
 
 
 def _sequence_figure(values: FloatArray, quantity: units.Quantity, processes: int, most: int) -> Figure:

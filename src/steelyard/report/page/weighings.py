@@ -41,8 +41,9 @@ def weighing_part(
     scales = judged.scales_of(verdicts, record.settings.margin, key)
     deciding = deciding_of(verdicts)
     only = deciding[0] if len(deciding) == 1 else None
-    row_builder = _RowBuilder(record, scales, room, len(metrics) > 1, only)
-    rows = [row_builder.row(verdict, look_back) for verdict, look_back in zip(verdicts, look_backs, strict=True)]
+    row_builder = _RowBuilder(record, scales, len(metrics) > 1, only)
+    rooms = room.of_each([verdict.change for verdict in verdicts])
+    rows = [row_builder.row(*each) for each in zip(verdicts, look_backs, rooms, strict=True)]
     word, headline = _headline(record, deciding, running=running)
     return Part(
         kind="weighing",
@@ -140,14 +141,13 @@ class _RowBuilder:
 
     record: Weighing
     scales: judged.Scales
-    room: budget.Budget
     several_metrics: bool
     summed_up: Verdict | None
     """The verdict whose evidence stands above the table already."""
     described: set[int] = field(default_factory=set)
     """The benchmarks that have a row already; whatever is said once per benchmark is said there."""
 
-    def row(self, verdict: Verdict, look_back: LookBack | None) -> Row:
+    def row(self, verdict: Verdict, look_back: LookBack | None, room: budget.Budget) -> Row:
         """Return the row of a verdict; must be called in the order of the rows."""
         benchmark = self.record.benchmarks[verdict.index]
         no_alarm = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
@@ -162,14 +162,14 @@ class _RowBuilder:
         return Row(
             name=verdict.benchmark,
             cells=cells,
-            detail=self._detail(verdict, look_back),
+            detail=self._detail(verdict, look_back, room),
             verdict=no_alarm or verdict.verdict,
             metric=verdict.metric,
             tags=tuple(benchmark.tags),
             params=dict(benchmark.params),
         )
 
-    def _detail(self, verdict: Verdict, look_back: LookBack | None) -> Detail:
+    def _detail(self, verdict: Verdict, look_back: LookBack | None, room: budget.Budget) -> Detail:
         record = self.record
         lines = [
             *([] if verdict is self.summed_up else _verdict_lines(verdict, record)),
@@ -177,11 +177,12 @@ class _RowBuilder:
         ]
         figures_made: list[Figure | None] = []
         tables: list[Markup] = []
-        if look_back is not None:
-            figures_made += _timing_figures(verdict, look_back, record, self.room)
+        if look_back is not None and room.points:
+            figures_made += _timing_figures(verdict, look_back, record, room)
         if is_counted(verdict.metric):
-            figures_made.append(functions.icicle(record, verdict.index, verdict.metric, self.room.functions))
-            tables += functions.changes(record, verdict, self.room.functions)
+            if room.points:
+                figures_made.append(functions.icicle(record, verdict.index, verdict.metric, room.functions))
+            tables += functions.changes(record, verdict, room.functions)
         figures_made += _variance_figures(verdict)
         if verdict.index not in self.described:
             self.described.add(verdict.index)
