@@ -430,3 +430,13 @@ def test_what_is_computed_of_one_benchmark_s_launches_is_computed_once() -> None
     launches = Launches.of_rows([row(0, 0, benchmark=1), row(0, 0)])
     assert launches.by_benchmark(2)[1].metric("wall") is launches.by_benchmark(2)[1].metric("wall")
     assert launches == Launches.of_rows(launches.rows())
+
+
+def test_launches_of_several_records_are_joined_as_their_rows_would_be() -> None:
+    sampled = row(0, 0)._replace(samples=(Sample(1, 10),))
+    parts = [[row(0, 0), row(0, 1, cpu_ns=None)], [], [sampled._replace(benchmark=1), row(0, 1)]]
+    places = [{0: 2}, {}, {0: 1, 1: 0}]
+    rows = [one._replace(benchmark=of[one.benchmark]) for part, of in zip(parts, places, strict=True) for one in part]
+    joined = Launches.joined([(Launches.of_rows(part), of) for part, of in zip(parts, places, strict=True)])
+    assert joined == Launches.of_rows(rows)
+    assert joined.rows() == rows

@@ -15,9 +15,7 @@ Numbered = Sequence[tuple[Weighing | Run, Mapping[int, int]]]
 
 def numbered_launches(numbered: Numbered) -> Launches:
     """Return the launches of all."""
-    return Launches.of_rows(
-        [row._replace(benchmark=places[row.benchmark]) for record, places in numbered for row in record.launches.rows()]
-    )
+    return Launches.joined([(record.launches, places) for record, places in numbered])
 
 
 def numbered_counting(numbered: Numbered) -> Counting | None:

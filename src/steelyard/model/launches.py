@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import repeat, starmap
+from itertools import chain, repeat, starmap
 from math import nan
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
@@ -152,6 +152,18 @@ class Launches(_Columns):
         packed: dict[str, Any] = {name: column_of(values) for name, values in zip(COLUMNS, numbers, strict=True)}
         kept = [[sample.kept() for sample in launch] for launch in samples] if any(samples) else []
         return cls.model_construct(**packed, samples=kept, counters=[*map(list, counters)] if any(counters) else [])
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Launches, Mapping[int, int]]]) -> Launches:
+        """Join the launches of several records, each with a mapping from its number of a benchmark to the new one."""
+        columns: dict[str, Any] = {
+            name: column_of([*chain.from_iterable(getattr(part, name) for part, _ in parts)]) for name in COLUMNS
+        }
+        columns["benchmark"] = column_of([places[number] for part, places in parts for number in part.benchmark])
+        for name in ("samples", "counters"):
+            each = [getattr(part, name) or [[]] * len(part) for part, _ in parts]
+            columns[name] = [*chain.from_iterable(each)] if any(map(any, each)) else []
+        return cls.model_construct(**columns)
 
     def by_benchmark(self, count: int) -> list[Launches]:
         """Return the launches of each of `count` benchmarks separately, so that callers need not search all of them.
