@@ -114,10 +114,11 @@ def test_the_answer_is_json_for_scripts(diff: Callable[..., Done], asked: InProc
 
     many = {name: processes(20, seed=number) for number, name in enumerate("ab")}
     for name in ("x", "y"):
-        save(foreign_results(many, name=name), asked.folder / f"{name}.json")
+        save(foreign_results(many, name=name, unit="ops/s", higher_is_better=True), asked.folder / f"{name}.json")
+    assert not answer["verdicts"][0]["higher_is_better"]
     assert diff("x.json", "y.json", "-o", "answer.json").status == 0
     answer = json.loads((asked.folder / "answer.json").read_text())
-    assert [one["verdict"] for one in answer["verdicts"]] == ["undecided", "undecided"]
+    assert [(one["verdict"], one["higher_is_better"]) for one in answer["verdicts"]] == [("undecided", True)] * 2
     assert [mean["benchmarks"] for mean in answer["means"]] == [2]
 
 

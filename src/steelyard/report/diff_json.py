@@ -21,6 +21,7 @@ class Compared(Record):
 
     benchmark: str
     metric: str = Field(description="metric; of results of another tool, their unit")
+    higher_is_better: bool
     verdict: VerdictName
     change: float | None = Field(description="relative change from A to B, +0.01 is 1 % more; null if unknown")
     interval: tuple[float, float] | None
@@ -69,6 +70,7 @@ def _compared_of(one: UnpairedVerdict | ForeignVerdict) -> Compared:
     return Compared(
         benchmark=one.benchmark,
         metric=one.unit if isinstance(one, ForeignVerdict) else one.metric,
+        higher_is_better=isinstance(one, ForeignVerdict) and one.higher_is_better,
         verdict=one.verdict,
         change=one.change,
         interval=one.interval,
