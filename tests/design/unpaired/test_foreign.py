@@ -116,6 +116,14 @@ def test_benchmarks_share_alpha_and_lonely_ones_are_named() -> None:
     ]
 
 
+def test_benchmarks_that_cannot_be_judged_take_no_share_of_alpha() -> None:
+    sides = {"enough": processes(40), "few": processes(39), "fewer": processes(5)}
+    report = compare_foreign(
+        *(foreign_results(sides, name=name) for name in "ab"), margin=0.005, alpha=0.01, same_conditions=True
+    )
+    assert report.alpha == 0.01
+
+
 def test_only_what_is_of_one_unit_has_a_mean() -> None:
     a, b = (foreign_results({name: processes(20, seed=one) for one, name in enumerate("abc")}, name=x) for x in "xy")
     report = compare_foreign(a, b, margin=0.005, alpha=0.01)

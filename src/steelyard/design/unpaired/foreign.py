@@ -98,7 +98,7 @@ def compare_foreign(
     same_conditions: bool = False,
     force: bool = False,
 ) -> ForeignReport:
-    """Judge the candidate against the baseline, in each benchmark that both have; these share alpha evenly.
+    """Judge the candidate against the baseline, in each benchmark that both have; those that tell enough share alpha.
 
     Unless somebody vouches that both were measured under the `same_conditions`, every verdict is `undecided`.
 
@@ -106,7 +106,7 @@ def compare_foreign(
     """
     _check_comparable(baseline, candidate, force=force)
     shared = _shared_benchmarks(baseline, candidate)
-    level = alpha / len(shared)
+    level = alpha / (sum(_shortage(*pair) is None for pair in shared) or len(shared))
     limits = _Limits(margin, level, same_conditions)
     findings = [*_differences(baseline, candidate), *_unshared_findings(baseline, candidate, shared)]
     sides = (_describe([pair[side] for pair in shared]) for side in (0, 1))
@@ -257,20 +257,8 @@ def _findings(
     one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, limits: _Limits
 ) -> Iterator[Finding]:
     """Yield why there can be no verdict, if there can be none."""
-    if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
-        yield Finding(
-            code="cannot-tell",
-            message=f"{count(len(one.values), 'process')} in A and {len(other.values)} in B: fewer than "
-            f"{FEWEST_PROCESSES} do not show how the level wanders from one to the next, so no verdict can be given",
-            remedy="import more processes (several files at once are so many), or weigh both with steelyard compare",
-        )
-    elif min(one.seconds or 0.0, other.seconds or 0.0) < FEWEST_SECONDS:
-        yield Finding(
-            code="cannot-tell",
-            message=f"the processes of one side took less than {FEWEST_SECONDS:g} s in all, or do not tell: that does "
-            "not show how a machine drifts, so no verdict can be given",
-            remedy="measure for longer, or weigh both with steelyard compare",
-        )
+    if shortage := _shortage(one, other):
+        yield shortage
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
     elif judgement.verdict == "undecided" and (coarse := coarse_clock_finding(judgement.quantisation, limits.margin)):
@@ -281,3 +269,22 @@ def _findings(
             message="what changed on the machine between A and B shows in neither of them, so no verdict can be given",
             remedy=f"--same-conditions, if nothing did: then it is {judgement.verdict}; else use steelyard compare",
         )
+
+
+def _shortage(one: ForeignBenchmark, other: ForeignBenchmark) -> Finding | None:
+    """Return why two benchmarks can have no verdict, whatever their values are; None if they can."""
+    if min(len(one.values), len(other.values)) < FEWEST_PROCESSES:
+        return Finding(
+            code="cannot-tell",
+            message=f"{count(len(one.values), 'process')} in A and {len(other.values)} in B: fewer than "
+            f"{FEWEST_PROCESSES} do not show how the level wanders from one to the next, so no verdict can be given",
+            remedy="import more processes (several files at once are so many), or weigh both with steelyard compare",
+        )
+    if min(one.seconds or 0.0, other.seconds or 0.0) < FEWEST_SECONDS:
+        return Finding(
+            code="cannot-tell",
+            message=f"the processes of one side took less than {FEWEST_SECONDS:g} s in all, or do not tell: that does "
+            "not show how a machine drifts, so no verdict can be given",
+            remedy="measure for longer, or weigh both with steelyard compare",
+        )
+    return None
