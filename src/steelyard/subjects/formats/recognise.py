@@ -15,7 +15,9 @@ from steelyard.model.errors import LaunchError, UsageError
 from steelyard.model.file_bytes import read_bytes, require_plausible, unpacked
 from steelyard.model.files import within_memory
 from steelyard.model.foreign import ForeignFile
+from steelyard.model.format import FORMAT
 from steelyard.model.json_text import parse_anything
+from steelyard.model.typed import typed
 from steelyard.subjects.formats.contents import Contents, Format, Opened, decoded
 from steelyard.subjects.formats.criterion import ABOUT, files_of
 from steelyard.subjects.formats.packed import read_packed
@@ -162,8 +164,10 @@ def _json(path: Path, data: bytes) -> Any:
 
 
 def _recognise(opened: Opened) -> Format:
-    if isinstance(opened.json, dict) and str(opened.json.get("format")).partition("-")[0] == "steelyard":
-        raise UsageError(f"{opened.path} is steelyard's own: steelyard show or steelyard report has it as it is")
+    own_format = str(opened.json.get("format")) if isinstance(opened.json, dict) else ""
+    if own_format.partition("-")[0] == FORMAT:
+        look = "show" if own_format == FORMAT else "report"  # checks and their like are shown on pages alone
+        raise UsageError(f"{opened.path} is steelyard's own: look at it with steelyard {look} {typed(opened.path)}")
     recognised = next((candidate for candidate in FORMATS.values() if candidate.recognises(opened)), None)
     if recognised is None:
         raise UsageError(
