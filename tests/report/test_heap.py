@@ -60,6 +60,15 @@ def test_several_benchmarks_are_a_line_each() -> None:
     assert lines[-2][0] == "b"
 
 
+def test_names_have_all_the_room_that_there_is() -> None:
+    both = [launch(side, benchmark) for benchmark in (0, 1) for side in (0, 1)]
+    names = (f"BM_sort<std::vector<int>>/{1024:030}/real_time", f"BM_sort<std::vector<int>>/{2048:030}/real_time")
+    lines = shown(watched(*both, benchmarks=names), 120)
+    assert [line.split()[0] for line in lines[-3:-1]] == list(names)
+    narrow = [line.split()[0] for line in shown(watched(*both, benchmarks=names), 80)[-3:-1]]
+    assert narrow[0] != narrow[1]
+
+
 @pytest.mark.parametrize("width", [8, 30, 49, 60, 80])
 def test_a_narrow_screen_has_room(width: int) -> None:
     long = watched(launch(allocations=10**15), launch(allocations=2 * 10**15), launch(1, allocations=10**15))

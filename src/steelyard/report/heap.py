@@ -12,7 +12,7 @@ from steelyard.model.heap import HeapLaunch
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
 from steelyard.report.markup import code, table
-from steelyard.report.sheet import Sheet
+from steelyard.report.sheet import Sheet, column_widths
 
 TITLE = "from launches of their own, under a library that counts: not those that are timed"
 CAUTION = "the share of time is an estimate"
@@ -64,10 +64,11 @@ def _table_of_one(record: Weighing | Run, rows: _Rows) -> list[list[Text]]:
 def _table_of_several(sheet: Sheet, record: Weighing | Run, watched: Sequence[tuple[str, _Rows]]) -> list[list[Text]]:
     """Return the table for several benchmarks, one line each; of a weighing, only the changes."""
     first_title = "change of" if isinstance(record, Weighing) else "benchmark"
-    table = [[Text(title, "dim") for title in (first_title, *(column.title for column in _COLUMNS))]]
-    for name, rows in watched:
-        table.append([Text(sheet.name(name, _NAME_COLUMNS)), *(Text(cells[-1]) for cells in rows)])
-    return table
+    titles = [Text(column.title, "dim") for column in _COLUMNS]
+    numbers = [titles, *([Text(cells[-1]) for cells in rows] for _, rows in watched)]
+    room = sheet.width - sum(width + 2 for width in column_widths(numbers))
+    names = sheet.names([name for name, _ in watched], max(room, _NAME_COLUMNS))
+    return [[first, *row] for first, row in zip([Text(first_title, "dim"), *map(Text, names)], numbers, strict=True)]
 
 
 def markdown(record: Weighing | Run) -> list[str]:
