@@ -73,6 +73,8 @@ def test_a_control_without_an_alarm_counts_as_no_verdict() -> None:
     assert text.startswith("**1 slower")
     assert "| <code>control</code> | active | no alarm |" in text
     assert "control</code> is undecided" not in text
+    unmeasured = control.model_copy(update={"pairs": 0})
+    assert "| <code>control</code> | active | not measured |" in markdown.weighing(record, [SLOWER, unmeasured])
     alarm = verdict(verdict="faster", benchmark="control", index=1, control=True)
     assert "| <code>control</code> | active | **faster** |" in markdown.weighing(record, [SLOWER, alarm])
 

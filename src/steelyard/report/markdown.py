@@ -129,8 +129,8 @@ def _row(verdict: Verdict) -> list[str]:
 
 def _verdict_word(verdict: Verdict) -> str:
     """Return the verdict, and for a change how fast it makes the candidate."""
-    if sentences.has_no_alarm(verdict):
-        return sentences.NO_ALARM
+    if quiet := sentences.without_alarm(verdict):
+        return quiet
     speed = words.speed_of(verdict)
     return f"**{verdict.verdict}**" + (f", {speed}" if speed else "")
 

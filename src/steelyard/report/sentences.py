@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
     from steelyard.model.unpaired import UnpairedVerdict
 
-NO_ALARM = "no alarm"
 NO_LAUNCH = "no launch was measured to its end"
 RUNNING = "it is being measured right now: this is what there is so far"
 _STOPPED: dict[StopReason, str] = {
@@ -40,9 +39,11 @@ def capitalised(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def has_no_alarm(verdict: Verdict) -> bool:
-    """Return whether this is a control's verdict without an alarm; reports then say nothing else about it."""
-    return verdict.control and verdict.verdict in ("same", "undecided")
+def without_alarm(verdict: Verdict) -> str | None:
+    """Return what stands in place of a control's verdict without an alarm; reports then say nothing else about it."""
+    if not verdict.control or verdict.verdict not in ("same", "undecided"):
+        return None
+    return "no alarm" if verdict.pairs else "not measured"
 
 
 def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:

@@ -48,8 +48,8 @@ def print_exit_status_note(console: Console, sentence: str) -> None:
 
 def verdict_text(verdict: Verdict) -> Text:
     """Return the verdict in its colour; for a control without an alarm, say just that."""
-    if sentences.has_no_alarm(verdict):
-        return Text(sentences.NO_ALARM)
+    if quiet := sentences.without_alarm(verdict):
+        return Text(quiet)
     return Text(verdict.verdict, STYLES[verdict.verdict])
 
 

@@ -150,7 +150,7 @@ class _RowBuilder:
     def row(self, verdict: Verdict, look_back: LookBack | None, room: budget.Budget) -> Row:
         """Return the row of a verdict; must be called in the order of the rows."""
         benchmark = self.record.benchmarks[verdict.index]
-        no_alarm = sentences.NO_ALARM if sentences.has_no_alarm(verdict) else None
+        no_alarm = sentences.without_alarm(verdict)
         cells = [
             *judged.cells(verdict, self.scales, verdict.metric if self.several_metrics else None, no_alarm),
             Cell(f"{verdict.pairs:,}", float(verdict.pairs)),
@@ -191,8 +191,8 @@ class _RowBuilder:
 
 
 def _verdict_lines(verdict: Verdict, record: Weighing) -> list[Content]:
-    if sentences.has_no_alarm(verdict):
-        return [judged.coloured_verdict(sentences.NO_ALARM), sentence(sentences.evidence(verdict, record.settings))]
+    if quiet := sentences.without_alarm(verdict):
+        return [judged.coloured_verdict(quiet), sentence(sentences.evidence(verdict, record.settings))]
     return [judged.coloured_verdict(verdict.verdict), *map(sentence, _evidence_lines(verdict, record))]
 
 
