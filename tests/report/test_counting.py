@@ -205,8 +205,9 @@ def test_a_weighing_of_too_few_counts_has_words_all_the_same() -> None:
 def test_a_table_of_counts_beside_launches_has_the_time_of_the_counts() -> None:
     made = [one for benchmark in (0, 1) for one in counts([1000] * 5, [1010] * 5, benchmark)]
     record = counted_weighing(made, benchmarks=2).model_copy(update={"seconds": 2.5, "stop": ["decided"] * 2})
-    assert "2 slower in 2.5 s" in shown(record)
-    assert "2 slower in 20 s" in shown(record.model_copy(update={"launches": Launches.of_rows([row(0, 0, 100)])}))
+    assert "2 slower in 2.5 s;" in shown(record)
+    beside = record.model_copy(update={"launches": Launches.of_rows([row(0, 0, 100)])})
+    assert "2 slower in 20 s of counts, added up" in flat(shown(beside))
 
 
 def test_a_weighing_of_what_one_side_has_none_of() -> None:

@@ -73,7 +73,10 @@ def noise(verdict: Verdict) -> str | None:
 
 
 def counting_s(record: Weighing | Run) -> float | None:
-    """Return how long the counts beside launches took, in s, which the record's time leaves out; None without both."""
+    """Return how long the counts beside launches took, in s, which the record's time leaves out; None without both.
+
+    It is their sum: several may have run at once.
+    """
     if record.counting is None or not len(record.launches):
         return None
     return sum(one.seconds for one in record.counting.counts)

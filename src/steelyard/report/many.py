@@ -40,8 +40,8 @@ def show(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.To
         show_left_out(sheet, len(chosen) - len(shown), ", which changed less")
         weighed = [verdict for verdict in chosen if not verdict.control]
         counts_s = counting.counting_s(record) if is_counted(metric) else None
-        taken_s = record.seconds if counts_s is None else counts_s
-        tally = f"{sentences.tally_in(record, weighed)} in {figures.seconds(taken_s)}"
+        taken = figures.seconds(record.seconds if counts_s is None else counts_s)
+        tally = f"{sentences.tally_in(record, weighed)} in {taken}{' of counts, added up' if counts_s else ''}"
         if any(verdict.baseline is not None for verdict in chosen):  # not if none of them was measured
             are_shown = "baseline" in titles
             tally += "; baseline and candidate are medians" if are_shown else "; --markdown FILE has the medians"

@@ -184,9 +184,9 @@ def test_pairs_that_no_look_judged_are_said_where_they_are_drawn(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "took"),
     [
-        ("version-2-weighing.json.gz", "took 58 ms, and 1.7 s for the counts margin"),
+        ("version-2-weighing.json.gz", "took 58 ms, and 1.7 s for the counts, added up margin"),
         ("version-2-run.json", "took 0.2 s margin"),
-        ("version-2.journal", "took 1.3 s for the counts margin"),
+        ("version-2.journal", "took 1.3 s for the counts, added up margin"),
         ("version-1.journal", None),
     ],
 )

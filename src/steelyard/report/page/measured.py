@@ -80,7 +80,7 @@ def _duration_text(record: Weighing | Run) -> str | None:
     """Say how long measuring took, if known (not for a journal); counts beside launches have a time of their own."""
     durations = [figures.seconds(record.seconds)] if record.seconds else []
     if (counts_s := counting.counting_s(record)) is not None:
-        durations.append(f"{figures.seconds(counts_s)} for the counts")
+        durations.append(f"{figures.seconds(counts_s)} for the counts, added up")
     return ", and ".join(durations) or None
 
 
