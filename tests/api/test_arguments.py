@@ -42,6 +42,14 @@ def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorl
     assert steelyard.diff(*ran, alpha="2%", world=world).data.alpha == 0.02  # type: ignore[union-attr]
 
 
+def test_every_time_may_be_a_text_with_its_unit_as_in_a_project_s_file(scripted: ScriptedWorld) -> None:
+    times = {"max_time": "2m", "timeout": "500ms", "wait_quiet": "0s"}
+    settings = UNTYPED.compare(BOTH, pairs=12, world=scripted.outside(), **times).data.settings
+    assert (settings.max_time_s, settings.timeout_s, settings.wait_quiet_s) == (120.0, 0.5, 0.0)
+    with pytest.raises(steelyard.UsageError, match=r"^timeout 'soon' is not a time"):
+        steelyard.run("./old", timeout="soon", world=scripted.outside())
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -121,7 +129,7 @@ def test_a_parameter_has_a_value(scripted: ScriptedWorld) -> None:
         ("tags", [3], "a text, or a list of texts"),
         ("alpha", [True, [0.01], 10**400], "a part of 1 as 0.01, or a text in percent"),
         ("margin", [False, 1j], "a part of 1 as 0.01, or a text in percent"),
-        ("timeout", ["x", True], "a number of seconds"),
+        ("timeout", [True], "a number of seconds, or a text as '2m'"),
         ("max_time", [[1]], "a number of seconds, or a text as '2m'"),
         ("shell", ["no", 1], "True or False"),
         ("cpu", ["first", 0.5, True], "the number of a processor, or 'auto'"),

@@ -169,7 +169,6 @@ _TEXTS = ArgumentKind("a text, or a list of texts", _list_of(_text))
 _PATH = ArgumentKind("the path of a file, as a text or a Path", _path)
 _FLAG = ArgumentKind("True or False", _flag)
 _WHOLE_NUMBER = ArgumentKind("a whole number", _whole_number)
-_SECONDS = ArgumentKind("a number of seconds", _number)
 _DURATION = ArgumentKind("a number of seconds, or a text as '2m'", _number_or_text)
 _FRACTION = ArgumentKind("a part of 1 as 0.01, or a text in percent as '1%'", _number_or_text)
 _AMOUNT = ArgumentKind("a number, or a text as '64M'", _amount)
@@ -189,8 +188,7 @@ ARGUMENT_KINDS: Mapping[str, ArgumentKind] = {
     "parameters": ArgumentKind("a dictionary of names with their values: {'size': [1, 10, 100]}", _parameters),
     **dict.fromkeys(("path", "stdin", "output"), _PATH),
     **dict.fromkeys(("margin", "alpha"), _FRACTION),
-    **dict.fromkeys(("max_time", "build_timeout"), _DURATION),
-    **dict.fromkeys(("timeout", "wait_quiet"), _SECONDS),
+    **dict.fromkeys(("max_time", "build_timeout", "timeout", "wait_quiet"), _DURATION),
     **dict.fromkeys(("bytes", "items"), _AMOUNT),
     **dict.fromkeys(("names", "targets", "metrics", "benchmarks", "tags"), _TEXTS),
     **dict.fromkeys(HOOKS, _TEXTS),

@@ -40,7 +40,7 @@ _FIELD_NAMES: Mapping[str, str] = {
 
 
 class Launched(TypedDict, total=False):
-    """What all functions take. Times are in s; where several texts may be given, a single text will do.
+    """What all functions take. Times are in s, or texts such as `2m`; a single text will do where several may be given.
 
     None always means that it is not given.
     """
@@ -48,7 +48,7 @@ class Launched(TypedDict, total=False):
     harness: str | None
     benchmarks: _Texts | None
     """Patterns of the names of a harness's benchmarks."""
-    timeout: float | None
+    timeout: float | str | None
     environment: Mapping[str, _Value | None] | Sequence[str] | None
     """Variables: each with a value, or None to pass on this process's value."""
     inherit_environment: bool | None
@@ -95,7 +95,7 @@ class Measuring(Counted, total=False):
     """The shell command that builds a revision, in a folder of its own that is kept."""
     build_timeout: float | str | None
     max_time: float | str | None
-    """Longest time to measure: seconds, or a text such as `2m`."""
+    """Longest time to measure."""
     heap: bool | None
     heap_shuffle: bool | None
     warmup: int | None
@@ -134,7 +134,7 @@ class Comparing(Measuring, total=False):
     control: bool | None
     reference_output: bool | None
     layouts: int | None
-    wait_quiet: float | None
+    wait_quiet: float | str | None
 
 
 Keywords = type[Checking | Counted | Running | Comparing]
@@ -226,6 +226,8 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "alpha": partial(fraction_of, "--alpha"),
     "max_time": partial(seconds_of, "--max-time"),
     "build_timeout": partial(seconds_of, "--build-timeout"),
+    "timeout": partial(seconds_of, "--timeout"),
+    "wait_quiet": partial(seconds_of, "--wait-quiet"),
     "parameters": join_parameters,
     "stdin": partial(input_of_launches, "--stdin"),
     "output": partial(output_of_launches, "--output"),
