@@ -14,12 +14,12 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import steelyard
-from steelyard.api.keywords import Checking, Comparing, Counted, Launched, Measuring, Running
+from steelyard.api.keywords import Built, Checking, Comparing, Counted, Launched, Measuring, Running
 from steelyard.cli.app import command_line
 from steelyard.cli.manual import commands_of, options_of
 
 ROOT = Path(__file__).resolve().parent.parent
-KEYWORDS = (Comparing, Running, Measuring, Counted, Checking, Launched)
+KEYWORDS = (Comparing, Running, Measuring, Counted, Checking, Built, Launched)
 FROM_ELSEWHERE = {"experiments.md": "experiments/README.md", "changes.md": "CHANGELOG.md"}
 
 _FENCE = re.compile(r"^\s*```")

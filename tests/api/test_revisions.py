@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +55,23 @@ def test_one_alone_also_on_another_thread(scripted: ScriptedWorld) -> None:
     assert subject.name == "it"
     assert subject.revision is not None
     assert subject.revision.build == BUILD
+
+
+def test_a_check_is_that_of_the_command_line_with_what_is_to_be_known_of_the_revision(
+    scripted: ScriptedWorld, repo: Repo
+) -> None:
+    """Findings have no other place than the record: nothing is printed."""
+    (repo.folder / "a.o").write_bytes(b"\x7fELF")
+    found = steelyard.check("./program", build=BUILD, max_time=1, world=scripted.outside())
+    assert [one.code for one in found.findings] == ["built-files"]
+    assert ": a.o</p>" in steelyard.page(found, world=scripted.outside())
+    scripted.seconds, scripted.launches = 1000.0, 0
+    done = scripted("check", "./program", "--build", BUILD, "--max-time", "1", "-o", "../cli.json")
+    assert b"built files too: a.o" in done.err
+    found.save("../mine.json")
+    assert Path("../mine.json").read_bytes() == Path("../cli.json").read_bytes()
+    base = steelyard.check("./program", base="main", build=BUILD, max_time=1, world=scripted.outside())
+    assert base.findings == []
 
 
 @pytest.mark.usefixtures("repo")

@@ -11,7 +11,7 @@ from typing import Never, TypeVar, Unpack
 from pydantic import ValidationError
 
 from steelyard.api.arguments import read_argument, read_optional_argument
-from steelyard.api.checks import DEFAULT_LIMIT_S, target_of
+from steelyard.api.checks import DEFAULT_LIMIT_S, requested_check
 from steelyard.api.keywords import Checking, CommandLine, Comparing, Counted, PathName, Running, options_of, seconds_of
 from steelyard.api.names import default_names, names_of
 from steelyard.api.options import Options
@@ -158,17 +158,29 @@ def check(
 ) -> Record[Soundness]:
     """Check whether a command, or the benchmarks inside a program with a `harness`, are sound, rule by rule.
 
-    `max_time` is for each benchmark, or for the command; with `heap`, allocations are counted, too. The record's `data`
-    has what was found: `troubles()`, and everything `looked` at. Raises UsageError for what cannot be checked,
-    MeasurementError if it cannot be tried, and IncompleteError after Ctrl-C.
+    With `base` or `build` it is checked in a revision of its own. `max_time` is for each benchmark, or for the command;
+    with `heap`, allocations are counted, too. The record's `data` has what was found: `troubles()`, and everything
+    `looked` at. Raises UsageError for what cannot be checked, MeasurementError if it cannot be built or tried, and
+    IncompleteError after Ctrl-C.
     """
     world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Checking)
     limit_s, watches_heap = seconds_of("--max-time", read_argument("max_time", max_time)), read_argument("heap", heap)
     command_line = read_argument("command", command)
-    with _usage_errors():
-        subject, settings = target_of(command_line, options, limit_s, world)
     selection = Selection(only=options.suite.benchmark or [])
-    soundness = check_target(subject, settings, world, watch, selection=selection, seconds=limit_s, heap=watches_heap)
+    with ExitStack() as stack:
+        with _usage_errors():
+            request = requested_check(command_line, options, limit_s, watch, world)
+            subject, settings, findings = stack.enter_context(request)
+        soundness = check_target(
+            subject,
+            settings,
+            world,
+            watch,
+            selection=selection,
+            seconds=limit_s,
+            heap=watches_heap,
+            findings=findings,
+        )
     record = Record(soundness)
     if soundness.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)

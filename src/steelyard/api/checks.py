@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from steelyard.api.options import Options
+from steelyard.api.revisions import subject_of_revision
 from steelyard.api.settings import settings_of
 from steelyard.model.values import seconds_in_range
 
 if TYPE_CHECKING:
     from steelyard.design.world import World
+    from steelyard.model.findings import Finding
+    from steelyard.model.progress import Watch
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
 
@@ -17,13 +22,24 @@ DEFAULT_LIMIT_S = 20.0
 """How long each benchmark is examined by default, s."""
 
 
-def target_of(command: str, options: Options, max_time: float, world: World) -> tuple[Subject, Settings]:
-    """Return the command to examine and how it is launched; raise UsageError, also for a bad `max_time` (s)."""
+@contextmanager
+def requested_check(
+    command: str, options: Options, max_time: float, watch: Watch, world: World
+) -> Iterator[tuple[Subject, Settings, list[Finding]]]:
+    """Return the command to examine, how it is launched, and what the user should know of its revision, if it has one.
+
+    The command exists as long as the context lasts. Raises UsageError, also for a bad `max_time` (s); for a revision
+    also as a run of one does.
+    """
     from steelyard.subjects.command import command_subject
 
     check_limit(max_time)
     settings = settings_of(options, world)
-    return command_subject(command, command, "checked", shell=False, search_path=world.search_path), settings
+    if options.revisions.given:
+        with subject_of_revision(command, command, options, settings, watch, world) as (subject, findings):
+            yield subject, settings, findings
+    else:
+        yield command_subject(command, command, "checked", shell=False, search_path=world.search_path), settings, []
 
 
 def check_limit(max_time: float) -> None:

@@ -54,7 +54,17 @@ class Launched(TypedDict, total=False):
     inherit_environment: bool | None
 
 
-class Checking(Launched, total=False):
+class Built(TypedDict, total=False):
+    """What functions take that measure a revision of a git repository."""
+
+    base: str | None
+    """The git revision that is measured, or that the candidate is weighed against."""
+    build: str | None
+    """The shell command that builds a revision, in a folder of its own that is kept."""
+    build_timeout: float | str | None
+
+
+class Checking(Launched, Built, total=False):
     """What `check` takes in addition."""
 
     seed: int | None
@@ -86,14 +96,9 @@ class Counted(Launched, total=False):
     after_start: bool | None
 
 
-class Measuring(Counted, total=False):
+class Measuring(Counted, Built, total=False):
     """What `run` and `compare` take in addition."""
 
-    base: str | None
-    """The git revision that is measured, or that the candidate is weighed against."""
-    build: str | None
-    """The shell command that builds a revision, in a folder of its own that is kept."""
-    build_timeout: float | str | None
     max_time: float | str | None
     """Longest time to measure."""
     heap: bool | None

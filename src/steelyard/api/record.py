@@ -131,7 +131,7 @@ class Record(_FirstVerdict, Generic[Data]):
     @property
     def findings(self) -> list[Finding]:
         """What was seen while measuring or importing, each with a `code`, a `message` and perhaps a `remedy`."""
-        return list(self.data.findings) if isinstance(self.data, Weighing | Run | ForeignResults | Bisection) else []
+        return [] if isinstance(self.data, Calibration | InterruptedCalibration) else list(self.data.findings)
 
     @reword_errors()
     def frame(self, library: str | None = None) -> Any:

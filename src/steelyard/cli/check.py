@@ -6,9 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.checks import check_limit, target_of
-from steelyard.api.revisions import subject_of_revision
-from steelyard.api.settings import settings_of
+from steelyard.api.checks import requested_check
 from steelyard.cli.check_options import CheckOptions
 from steelyard.cli.check_outcome import say_findings, show_record, status_of
 from steelyard.cli.command import command
@@ -17,10 +15,14 @@ from steelyard.cli.outputs import check_apart, check_writable, earlier_files_rem
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from steelyard.design.world import World
+    from steelyard.model.findings import Finding
     from steelyard.model.project_file import Project
     from steelyard.model.settings import Settings
     from steelyard.model.subject import Subject
+    from steelyard.report.live import LiveLine
 
 _NOT_OF_PROTOCOL = ("harness", "benchmark", "allocations", "json", "max_time")
 
@@ -54,9 +56,7 @@ def check(options: CheckOptions, world: World) -> int:
         return check_project(_project(options), options, world)
     if options.target:
         raise UsageError("--target chooses from those of a project's file: leave it out, or the command")
-    if options.revisions.given:
-        return _check_revision(options.command, options, world)
-    return _check(*target_of(options.command, options, options.max_time, world), options, world)
+    return _check_command(options.command, options, world)
 
 
 def _project(options: CheckOptions) -> Project:
@@ -66,27 +66,21 @@ def _project(options: CheckOptions) -> Project:
     return project_instead_of_command("check", "check './program'")
 
 
-def _check_revision(command: str, options: CheckOptions, world: World) -> int:
-    """Check a command as it is in a revision, which is built."""
+def _check_command(command: str, options: CheckOptions, world: World) -> int:
+    """Check a command, as it is here or, built, in a revision."""
     from steelyard.cli.screen import watching
 
-    check_limit(options.max_time)
-    settings = settings_of(options, world)
     with (
         earlier_files_removed_on_error(options.json, what="check"),
         watching(world) as watch,
-        subject_of_revision(command, command, options, settings, watch, world) as (subject, findings),
+        requested_check(command, options, options.max_time, watch, world) as (subject, settings, findings),
     ):
         watch.wipe()
         say_findings(findings)
-        return _check(subject, settings, options, world)
-
-
-def _check(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
-    check_apart([options.json], [Path(subject.program)])
-    if options.protocol:
-        return _check_conformance(subject, settings, world)
-    return _check_soundness(subject, settings, options, world)
+        check_apart([options.json], [Path(subject.program)])
+        if options.protocol:
+            return _check_conformance(subject, settings, world)
+        return _check_soundness(subject, settings, findings, options, watch, world)
 
 
 def _check_conformance(subject: Subject, settings: Settings, world: World) -> int:
@@ -99,13 +93,27 @@ def _check_conformance(subject: Subject, settings: Settings, world: World) -> in
     return status_of(any(rule.trouble for rule in found.rules), found.interrupted)
 
 
-def _check_soundness(subject: Subject, settings: Settings, options: CheckOptions, world: World) -> int:
-    from steelyard.cli.screen import watching
+def _check_soundness(
+    subject: Subject,
+    settings: Settings,
+    findings: Sequence[Finding],
+    options: CheckOptions,
+    watch: LiveLine,
+    world: World,
+) -> int:
     from steelyard.design.check.session import check_target
     from steelyard.design.suite.selection import Selection
 
-    selection, heap = Selection(only=options.suite.benchmark or []), options.allocations
-    with earlier_files_removed_on_error(options.json, what="check"), watching(world) as watch:
-        record = check_target(subject, settings, world, watch, selection=selection, seconds=options.max_time, heap=heap)
+    record = check_target(
+        subject,
+        settings,
+        world,
+        watch,
+        selection=Selection(only=options.suite.benchmark or []),
+        seconds=options.max_time,
+        heap=options.allocations,
+        findings=findings,
+    )
+    watch.wipe()
     show_record(record, options.json, world)
     return status_of(bool(record.troubles()), record.interrupted)

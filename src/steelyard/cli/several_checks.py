@@ -129,6 +129,7 @@ class _Checks:
                 selection=check.selection,
                 seconds=self.options.max_time,
                 heap=self.options.allocations,
+                findings=check.findings,
             )
         self.watch.wipe()
         return record

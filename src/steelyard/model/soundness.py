@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
+from steelyard.model.findings import Finding
 from steelyard.model.parts import Record
 
 CHECK_FORMAT: Final = "steelyard-check"
@@ -71,6 +72,9 @@ class Soundness(Record):
     looked: list[Looked]
     allocating: list[Allocating] = Field(
         default_factory=list, description="what each benchmark allocates; empty without --heap"
+    )
+    findings: list[Finding] = Field(
+        default_factory=list, description="what the user should know about the revision that was checked"
     )
 
     def troubles(self) -> list[Looked]:

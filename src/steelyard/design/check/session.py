@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from steelyard import __version__
@@ -15,6 +16,7 @@ from steelyard.design.session import open_session, set_up
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import InterruptedBeforeStart
+from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
@@ -35,9 +37,11 @@ def check_target(
     selection: Selection,
     seconds: float,
     heap: bool = False,
+    findings: Sequence[Finding] = (),
 ) -> Soundness:
     """Check one target; `seconds` is the time for the launches of each benchmark.
 
+    `findings` are about the revision that it is in.
     If its heap is watched, each has two more launches. If the user stops the check, what was launched until then is
     judged. Raises InterruptedBeforeStart if no rule was tried by then, MeasurementError if the target cannot be tried
     at all, or a command around its launches fails, UsageError if no benchmark is chosen, or if the heap of such a
@@ -86,6 +90,7 @@ def check_target(
         interrupted=checker.interrupted,
         looked=looked,
         allocating=checker.allocating,
+        findings=[*findings],
     )
 
 

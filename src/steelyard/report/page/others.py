@@ -52,6 +52,7 @@ def of_check(record: Soundness) -> Part:
             *([Column("which", "text")] if troubles else []),
         ],
         rows=[_check_row(record, name, rules, shows_codes=bool(troubles)) for name, rules in results.items()],
+        notes=notes.of_findings(record.findings),
         facts=[
             Facts(HOW, [("command", element("code", elements.name(record.command, 4))), ("Steelyard", record.tool)])
         ],
