@@ -35,6 +35,17 @@ def test_it_is_that_of_the_command_line(world: ProjectWorld, capsys: pytest.Capt
     assert found._repr_markdown_() == record.markdown()
 
 
+def test_each_record_of_several_says_whose_it_is_as_the_page_of_the_command_line_does(world: ProjectWorld) -> None:
+    """The same benchmark may be in two suites, and its name alone does not tell which."""
+    world.says(TWO.replace("\n\n", '\nharness = "protocol"\n\n') + 'harness = "protocol"\n')
+    world.drives(sort=Program(benchmarks={"one": Bench()}), parse=Program(benchmarks={"one": Bench()}))
+    found = steelyard.compare_project(pairs=12, world=world.outside())
+    assert (found.targets, [one.benchmarks for one in found.records]) == (["sort", "parse"], [["one"], ["one"]])
+    world.seconds, world.launches = 1000.0, 0
+    world("compare", "--pairs", "12", "--markdown", "page.md")
+    assert found.markdown() == found._repr_markdown_() == (world.folder / "page.md").read_text()
+
+
 def test_what_is_asked_goes_before_the_file(
     world: ProjectWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -97,9 +97,9 @@ def compare_project(
             chosen, left_out = chosen_targets(project, patterns, options)
             plan = stack.enter_context(project_plan(project, chosen, options, watch, world))
         records = _complete_records(plan, watch, world)
-    weighings = [one.data for one in records]
+    weighings = [one.data for one in records.values()]
     notes = [*left_out, *plan.left_out, *unused_notes(project, patterns, options, weighings)]
-    return ProjectRecord(records, list(map(reword_sentence, notes)))
+    return ProjectRecord([*records.values()], [*records], list(map(reword_sentence, notes)))
 
 
 @reword_errors()
@@ -237,15 +237,15 @@ def _complete_record(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
     raise _incomplete_error(outcome)
 
 
-def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> list[Record[Weighing]]:
-    """Return what was measured of each part of a plan.
+def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> dict[str, Record[Weighing]]:
+    """Return what was measured of each part of a plan, by the part's name.
 
     Raises what kept parts from being complete once all had their turn; at once if the user interrupts.
     """
-    records, failures = list[Record[Weighing]](), dict[str, SteelyardError]()
+    records, failures = dict[str, Record[Weighing]](), dict[str, SteelyardError]()
     for part, outcome in _without_unchosen(measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
         if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
-            records.append(Record(outcome.record, outcome.kept, outcome.error))
+            records[part.name] = Record(outcome.record, outcome.kept, outcome.error)
         if isinstance(outcome, SteelyardError):
             failures[part.name] = outcome
         elif not _is_complete(outcome):
@@ -254,11 +254,11 @@ def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> list[Rec
             break
     if failures:
         name, first = next(iter(failures.items()))
-        if not any(record.data.derived for record in records):
+        if not any(record.data.derived for record in records.values()):
             raise first
         others = f"; so did {', '.join([*failures][1:])}" if len(failures) > 1 else ""
         status = max(error.exit_status for error in failures.values())
-        raise IncompleteError(f"{name}: {first}{others}", records, status) from first
+        raise IncompleteError(f"{name}: {first}{others}", [*records.values()], status) from first
     return records
 
 

@@ -264,6 +264,8 @@ class ProjectRecord:
     """The records of a project's targets; those launched alike share a weighing."""
 
     records: list[Record[Weighing]]
+    targets: list[str]
+    """Of each record the name of its target, or those that share it, with commas."""
     notes: list[str]
     """What the user should know: targets that the baseline lacks, and margins that match no benchmark."""
 
@@ -272,9 +274,19 @@ class ProjectRecord:
         """The verdicts of all records."""
         return [verdict for record in self.records for verdict in record.verdicts]
 
+    def markdown(self) -> str:
+        """Return the page of `--markdown`: the tables of each record, of several under the names of their targets."""
+        from steelyard.report.markup import code, document
+
+        tables = [record.markdown() for record in self.records]
+        if len(tables) == 1:
+            return tables[0]
+        headings = [document([f"### {code(name)}"]) for name in self.targets]
+        return "\n".join(text for part in zip(headings, tables, strict=True) for text in part)
+
     def _repr_markdown_(self) -> str:
         """Return what a notebook shows."""
-        return "\n".join(record.markdown() for record in self.records)
+        return self.markdown()
 
     def __repr__(self) -> str:
         return f"<{', '.join(map(repr, self.records))}>"
