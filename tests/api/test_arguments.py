@@ -34,6 +34,16 @@ def test_none_is_as_if_a_keyword_were_not_given(known: Keywords) -> None:
     assert [key for key, hint in hints.items() if type(None) not in get_args(hint)] == []
 
 
+def test_none_is_the_default_of_an_argument_that_has_one_too(scripted: ScriptedWorld) -> None:
+    world = scripted.outside()
+    scripted.script = steady({"old": 12.0, "true": 1.0})
+    found = steelyard.check("./old", heap=None, max_time=None, world=world).data
+    assert (found.looked != [], found.allocating) == (True, [])
+    ran = [steelyard.run("./old", launches=12, world=world) for _ in range(2)]
+    options = dict.fromkeys(("margin", "alpha", "force", "same_conditions"))
+    assert UNTYPED.diff(*ran, world=world, **options).data == steelyard.diff(*ran, world=world).data
+
+
 def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorld) -> None:
     world = scripted.outside()
     weighed = [steelyard.compare(BOTH, alpha=one, pairs=20, world=world) for one in (0.02, "2%")]
@@ -58,7 +68,7 @@ def test_every_time_may_be_a_text_with_its_unit_as_in_a_project_s_file(scripted:
         (lambda **world: UNTYPED.count(3, **world), "command takes one command line"),
         (lambda **world: UNTYPED.check(["./old"], **world), "command takes one command line"),
         (lambda **world: UNTYPED.check("./old", heap=1, **world), "heap takes True or False, not 1"),
-        (lambda **world: UNTYPED.check("./old", max_time=None, **world), "max_time takes a number of seconds"),
+        (lambda **world: UNTYPED.check("./old", max_time=[1], **world), "max_time takes a number of seconds"),
         (lambda **world: UNTYPED.compare([["./old"], ["./new"]], pairs=8, **world), "commands takes command lines"),
         (lambda **world: UNTYPED.compare({"./old", "./new"}, **world), "commands takes command lines"),
         (lambda **world: UNTYPED.compare(BOTH, names=3, **world), "names takes a text, or a list of texts, not 3"),

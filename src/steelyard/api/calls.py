@@ -150,8 +150,8 @@ def count(
 def check(
     command: CommandLine,
     *,
-    heap: bool = False,
-    max_time: float | str = DEFAULT_LIMIT_S,
+    heap: bool | None = False,
+    max_time: float | str | None = DEFAULT_LIMIT_S,
     progress: Watch | None = None,
     world: World | None = None,
     **keywords: Unpack[Checking],
@@ -164,8 +164,8 @@ def check(
     IncompleteError after Ctrl-C.
     """
     world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Checking)
-    limit_s, watches_heap = seconds_of("--max-time", read_argument("max_time", max_time)), read_argument("heap", heap)
-    command_line = read_argument("command", command)
+    limit_s = seconds_of("--max-time", read_argument("max_time", DEFAULT_LIMIT_S if max_time is None else max_time))
+    watches_heap, command_line = bool(read_optional_argument("heap", heap)), read_argument("command", command)
     selection = Selection(only=options.suite.benchmark or [])
     with ExitStack() as stack:
         with _usage_errors():

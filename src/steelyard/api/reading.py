@@ -27,16 +27,19 @@ if TYPE_CHECKING:
     from steelyard.design.reporting import Reportable
 
 
+_MARGIN, _ALPHA = "0.5%", 0.01
+
+
 @reword_errors()
 def diff(
     baseline: Record[Document] | PathName,
     candidate: Record[Document] | PathName,
     *,
-    margin: float | str = "0.5%",
-    alpha: float | str = 0.01,
+    margin: float | str | None = _MARGIN,
+    alpha: float | str | None = _ALPHA,
     metrics: str | Sequence[str] | None = None,
-    force: bool = False,
-    same_conditions: bool = False,
+    force: bool | None = False,
+    same_conditions: bool | None = False,
     world: World | None = None,
 ) -> Diff:
     """Say whether one run or import is slower or faster than another, as far as two measured apart can tell.
@@ -48,11 +51,11 @@ def diff(
     world = world or World()
     records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
     terms = Terms(
-        margin=relative_margin(margin_text(read_argument("margin", margin))),
-        alpha=alpha_checked(fraction_of("--alpha", read_argument("alpha", alpha))),
+        margin=relative_margin(margin_text(read_argument("margin", _MARGIN if margin is None else margin))),
+        alpha=alpha_checked(fraction_of("--alpha", read_argument("alpha", _ALPHA if alpha is None else alpha))),
         metrics=None if metrics is None else metric_names(read_argument("metrics", metrics)),
-        force=read_argument("force", force),
-        same_conditions=read_argument("same_conditions", same_conditions),
+        force=bool(read_optional_argument("force", force)),
+        same_conditions=bool(read_optional_argument("same_conditions", same_conditions)),
     )
     measured = [_measured_record(one) for one in records]
     report = difference(measured[0], measured[1], (_display_path(baseline, "A"), _display_path(candidate, "B")), terms)
