@@ -61,7 +61,8 @@ def compare(
     too.
 
     Raises UsageError for what cannot be weighed, MeasurementError if a launch or a build fails, and IncompleteError,
-    which has the `record`, after Ctrl-C or if some benchmarks of a suite fail. `world` is everything taken from
+    which has the `record`, after Ctrl-C or if some benchmarks of a suite fail (SteelyardError after a Ctrl-C before
+    anything was measured). `world` is everything taken from
     outside: the launcher, the clock, the store.
     """
     if others:
