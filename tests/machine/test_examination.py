@@ -314,6 +314,12 @@ def test_what_interrupts_most_is_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("state", "severity"), [("S", "slight"), ("T", "fine")])
+def test_a_service_that_tune_has_stopped_moves_no_interrupts(tmp_path: Path, state: str, severity: str) -> None:
+    stat = {"proc/77/stat": f"77 (irqbalance) {state} {_SPENT} 5 5 0 0 20 0 1 0 3 0\n"}
+    assert examined(made(tmp_path, {**LAPTOP, **stat}))["interrupts"].severity == severity
+
+
 _TRACING = "25 23 0:12 / /sys/kernel/tracing rw,nosuid - tracefs tracefs rw\n"
 
 

@@ -67,6 +67,10 @@ class Tree:
         """Return the numbers of the processes of a name."""
         return [int(path.parent.name) for path in self.below("proc", "[0-9]*/comm") if self.text(path) == name]
 
+    def is_stopped(self, number: int) -> bool:
+        """Return whether a process stands still, by a signal or a debugger."""
+        return (self.text(f"proc/{number}/stat") or "").rpartition(") ")[2][:1] in ("T", "t")
+
     def waited_us(self, path: str | Path = "proc/pressure/cpu", tasks: str = "some") -> int | None:
         """Return for how long `some` task, or with `full` every task that could run, has waited for a processor so far.
 

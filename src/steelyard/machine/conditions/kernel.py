@@ -153,7 +153,7 @@ def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
     """
     mask, named = tree.text("proc/irq/default_smp_affinity"), ", ".join(f"{name} {rate:,.0f}" for name, rate in per_s)
     busiest = f"; most a second: {named}" if named else ""
-    if tree.named("irqbalance"):
+    if not all(map(tree.is_stopped, tree.named("irqbalance"))):  # `tune` stops it
         return slight(
             "interrupts",
             f"irqbalance runs, and moves interrupts between processors every ten seconds{busiest}",

@@ -13,7 +13,6 @@ from steelyard.machine.readings import Tree
 from steelyard.model.tuning import PROCESS
 
 _RUNNING, _STOPPED = "running", "stopped"
-_STOPPED_STATES = ("T", "t")
 # A signal only wakes a process, which then stops itself: on an idle machine 1 of 120 had not stopped yet.
 _MOST_CHECKS, _CHECK_S = 50, 0.002
 
@@ -39,8 +38,8 @@ class Hand:
     def read(self, setting: str) -> str | None:
         """Return the value of a setting; None if there is no such setting (any more)."""
         if setting.startswith(PROCESS):
-            states = [self._state(number) for number in self._processes(setting)]
-            return None if not states else _STOPPED if all(state in _STOPPED_STATES for state in states) else _RUNNING
+            numbers = self._processes(setting)
+            return None if not numbers else _STOPPED if all(map(self.tree.is_stopped, numbers)) else _RUNNING
         return self.tree.chosen(setting)
 
     def set(self, setting: str, value: str) -> None:
@@ -58,6 +57,3 @@ class Hand:
     def _processes(self, setting: str) -> list[int]:
         # In another namespace's /proc the numbers are different, so the signals would reach the wrong processes.
         return self.tree.named(setting.removeprefix(PROCESS)) if self.tree.knows_us() else []
-
-    def _state(self, number: int) -> str:
-        return (self.tree.text(f"proc/{number}/stat") or "").rpartition(") ")[2][:1]
