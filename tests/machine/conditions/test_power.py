@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.machine.conditions.power import supply
+from steelyard.machine.conditions.power import supply, temperature
 from tests.machine.trees import made
 
 _OWN = {"sys/class/power_supply/BAT0/type": "Battery\n", "sys/class/power_supply/BAT0/status": "Discharging\n"}
@@ -28,3 +28,14 @@ _MAINS = {"sys/class/power_supply/AC/type": "Mains\n", "sys/class/power_supply/A
 )
 def test_the_machine_runs_on_a_battery_of_its_own_alone(tmp_path: Path, files: dict[str, str], severity: str) -> None:
     assert supply(made(tmp_path, files)).severity == severity
+
+
+@pytest.mark.parametrize(("limits", "told"), [((20800, 110000), "93 below"), ((20800,), "does not tell")])
+def test_a_limit_that_a_firmware_has_made_up_is_none(tmp_path: Path, limits: tuple[int, ...], told: str) -> None:
+    zone = "sys/class/thermal/thermal_zone0"
+    files = {f"{zone}/type": "acpitz\n", f"{zone}/temp": "16800\n"}
+    for number, limit in enumerate(limits):
+        files |= {
+            f"{zone}/trip_point_{number}_{name}": f"{text}\n" for name, text in (("type", "critical"), ("temp", limit))
+        }
+    assert told in temperature(made(tmp_path, files)).evidence

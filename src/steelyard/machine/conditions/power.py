@@ -10,6 +10,8 @@ from steelyard.model.conditions import Condition
 
 _NEAR_C = 10.0
 _ACTING_TRIPS = ("passive", "hot", "critical")
+# The firmware of some boards has no such sensor, and tells 17 °C and a limit of 21 all the time.
+_LEAST_LIMIT_C = 40.0
 
 
 def supply(tree: Tree) -> Condition:
@@ -54,7 +56,7 @@ def _sensor(tree: Tree, zone: Path) -> tuple[float, float, str] | None:
     now = tree.number(zone / "temp")
     acting = [path for path in tree.below(zone, "trip_point_*_type") if tree.text(path) in _ACTING_TRIPS]
     limits = [tree.number(path.with_name(path.name.replace("_type", "_temp"))) for path in acting]
-    limit = min((limit for limit in limits if limit and limit > 0), default=None)
+    limit = min((limit for limit in limits if limit and limit >= 1000 * _LEAST_LIMIT_C), default=None)
     if now is None or limit is None:
         return None
     return (limit - now) / 1000, now / 1000, tree.text(zone / "type") or zone.name
