@@ -141,6 +141,20 @@ def test_a_limit_that_is_none_is_told_as_none(tmp_path: Path) -> None:
     assert "may use 1 processor, and" in examined(made(tmp_path, files))["processor-limit"].evidence
 
 
+@pytest.mark.parametrize(
+    ("allowed", "stopped", "severity"), [("1", 0, "fine"), ("0-1", 0, "slight"), ("1", 3, "serious")]
+)
+def test_a_limit_that_a_cpuset_keeps_to_is_not_reached(
+    tmp_path: Path, allowed: str, stopped: int, severity: str
+) -> None:
+    files = {
+        **CONTAINER,
+        f"{TOP}/inner/cpu.stat": f"nr_throttled {stopped}\n",
+        "proc/self/status": f"Cpus_allowed_list:\t{allowed}\n",
+    }
+    assert examined(made(tmp_path, files))["processor-limit"].severity == severity
+
+
 def test_memory_that_a_control_group_may_not_have_is_not_free(tmp_path: Path) -> None:
     mib = 1 << 20
     second = {f"{TOP}/inner/memory.max": f"{2048 * mib}\n", f"{TOP}/inner/memory.current": f"{2000 * mib}\n"}

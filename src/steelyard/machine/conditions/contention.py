@@ -97,8 +97,8 @@ def processor_limit(tree: Tree) -> Condition:
         if quota is not None and period:
             limits.append(quota / period)
         periods += whole(tree.fields(folder / "cpu.stat").get("nr_throttled")) or 0
-    processors = len(tree.processor_list(f"{CPUS}/online"))
-    if not limits or min(limits) >= processors > 0:
+    online = tree.processor_list(f"{CPUS}/online")
+    if not limits or min(limits) >= len(online) > 0:
         return fine("processor-limit", "no control group limits the time on processors")
     evidence = f"this control group may use {min(limits):.3g} processor{'' if min(limits) == 1 else 's'}"
     if periods:
@@ -108,6 +108,8 @@ def processor_limit(tree: Tree) -> Condition:
             "meanwhile",
             "a larger limit (docker run --cpus, limits.cpu of a pod), or less beside what is measured",
         )
+    if min(limits) >= len(allowed_processors(tree) & online) > 0:  # a cpuset of as many, as of a pod that is guaranteed
+        return fine("processor-limit", f"{evidence}, and this process runs on no more")
     return slight(
         "processor-limit", f"{evidence}: what needs more stands still for the rest of each period", "a larger limit"
     )
