@@ -157,6 +157,16 @@ def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None
     assert condition(told, "noise-memory")["severity"] == "serious"
 
 
+def test_interrupts_advise_no_processor_that_gains_nothing_or_may_not_be_used(world: ScriptedWorld) -> None:
+    world.counted = [
+        Counted(interrupts=dict.fromkeys(range(4), 0)),
+        Counted(interrupts={0: 900_000, 1: 90, 2: 9, 3: 9}),
+    ]
+    told = found(world)
+    assert "leave --cpu out" in condition(told, "pinning")["evidence"]
+    assert condition(told, "meanwhile")["severity"] == "fine"
+
+
 @pytest.mark.usefixtures("with_exact_ranges")
 def test_what_came_and_went_meanwhile_is_told_and_widens_the_range(world: ScriptedWorld) -> None:
     calm, noisy = Machine(relative=0.01), Machine(relative=0.06)

@@ -20,7 +20,6 @@ _PLATEAU, _SHORT_MS, _LONG_MS = 0.7, 30.0, 300.0
 _WORTH_TELLING = 0.003
 _SLOWED, _MUCH_SLOWED = 0.02, 0.2
 _STEP_NS = 1_000.0
-_INTERRUPTS = 2_000.0
 
 _Kinds = Mapping[tuple[Work, Way], Kind]
 _NAMES: Mapping[Work, str] = {"loop": "loop", "memory": "walk through memory"}
@@ -139,10 +138,6 @@ def _meanwhile(noise: Noise) -> Condition:
     evidence = "; ".join(parts)
     if noise.stolen is not None and noise.stolen > STOLEN:
         return (serious if noise.stolen > MUCH_STOLEN else slight)("meanwhile", evidence, "another hour, or machine")
-    rates = noise.interrupts_per_s
-    if len(rates) > 1 and max(rates.values()) > _INTERRUPTS + 2 * min(rates.values()):
-        quietest = min(rates, key=lambda cpu: rates[cpu])
-        return slight("meanwhile", evidence, f"--cpu {quietest}, which has the fewest")
     return fine("meanwhile", evidence)
 
 
