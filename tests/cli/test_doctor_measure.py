@@ -154,7 +154,9 @@ def test_what_disturbs_is_told_of_what_it_disturbs(world: ScriptedWorld) -> None
     # What disturbs memory alone is reported for memory alone.
     assert pairs(told, "loop", 20) < 20
     assert pairs(told, "memory", 20) > 500
-    assert condition(told, "noise-memory")["severity"] == "serious"
+    noise = condition(told, "noise-memory")
+    # `load` and `pressure` stand before it, and there may be nothing behind it that helps.
+    assert (noise["severity"], "below" in noise["remedy"]) == ("serious", False)
 
 
 def test_interrupts_advise_no_processor_that_gains_nothing_or_may_not_be_used(world: ScriptedWorld) -> None:

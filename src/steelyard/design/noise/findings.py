@@ -55,7 +55,9 @@ def _resolution(noise: Noise, found: _Kinds, work: Work) -> Condition:
     if pairs <= _MANY:
         return fine(code, evidence)
     make = slight if pairs <= _VERY_MANY else serious
-    return make(code, evidence, "what helps is below; or count instead (steelyard count), which no noise reaches")
+    return make(
+        code, evidence, "what helps against the other findings; or count (steelyard count), which no noise reaches"
+    )
 
 
 def _pairs(one: Expected) -> str:
