@@ -127,7 +127,8 @@ def test_limits_that_were_met_are_said(said: Still, foreground: Foreground) -> N
 
 def test_that_nothing_asked_is_said(said: Still, foreground: Foreground) -> None:
     foreground.numbers = {"programs": 3}
-    sentence = "no clock stood still: nothing that ran as this user asked the C library for the time"
+    why = "nothing that ran as this user, and was passed LD_PRELOAD, asked the C library for the time"
+    sentence = f"no clock stood still: {why}"
     assert said("true")[1] == f"steelyard: {sentence}\n"
     foreground.numbers = {}
     assert "no process has loaded the library" in said("true")[1]

@@ -96,6 +96,7 @@ def _why_no_clock_stood_still(use: StillUse, program: Path) -> str:
     if own_allocator(program) == "Go":
         return "programs in Go do not ask the C library for the time"
     if use.programs:
-        # One that a command of root runs as another user may have asked, but cannot write to our account.
-        return "nothing that ran as this user asked the C library for the time"
+        # One that a command of root runs as another user may have asked, but cannot write to our account; and one that
+        # is started with an environment of its own, as by tox, has the plain clock.
+        return "nothing that ran as this user, and was passed LD_PRELOAD, asked the C library for the time"
     return refusal(program, CLOCK) or "no process has loaded the library that does it"
