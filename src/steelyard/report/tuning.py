@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -19,12 +20,17 @@ def show_changes(console: Console, made: Sequence[Change], *, restoring: bool = 
     sheet = Sheet(console)
     for code, group in groupby(made, key=lambda one: one.code):
         sheet.line(Text(code, "bold"))
-        for change in group:
+        changes = [*group]
+        # A name that is cut may lack the processor's number, and all settings of a group would look alike.
+        names = sheet.names([_setting_name(change.setting) for change in changes], sheet.width - 2)
+        for name, change in zip(names, changes, strict=True):
             before, after = (change.after, change.before) if restoring else (change.before, change.after)
             values = f"{sheet.name(before, _VALUE_COLUMNS)} -> {sheet.name(after, _VALUE_COLUMNS)}"
-            sheet.line(
-                Text(f"  {sheet.name(_setting_name(change.setting), max(8, sheet.width - len(values) - 4))}  {values}")
-            )
+            if cell_len(f"  {name}  {values}") <= sheet.width:
+                sheet.line(Text(f"  {name}  {values}"))
+            else:
+                sheet.line(Text(f"  {name}"))
+                sheet.line(Text(f"    {values}"))
 
 
 def show_refused(console: Console, refusals: Sequence[tuple[Change, str]]) -> None:
