@@ -246,6 +246,11 @@ def test_a_clock_that_began_anew_ties_nothing() -> None:
     assert told([stretch(2, beside), stretch(1, beside)]) == []
 
 
+def test_of_launches_in_tandem_either_may_have_begun_first() -> None:
+    rows = [row(pair, side, start_ns=BEGIN + (20 * pair + 5 * (1 - side)) * MS) for pair in range(5) for side in (0, 1)]
+    assert counts(told([stretch(0, ("a", 1.0)), stretch(1)], rows)) == [("program", "a", 10, 10)]
+
+
 def test_without_a_watch_or_launches_there_is_nothing_to_tell() -> None:
     assert disturbers(Launches.of_rows(pairs(3)), 0, None) == []
     assert told([]) == []
