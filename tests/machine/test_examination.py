@@ -128,6 +128,25 @@ def test_a_rate_that_is_not_set_at_ticks_needs_none(tmp_path: Path, name: str, t
     assert (told.severity, "nohz_full 3" in told.evidence) == ("fine", True)
 
 
+@pytest.mark.parametrize(
+    ("driver", "governor", "told"),
+    [
+        ("intel_pstate", "powersave", "powersave on processors 0-3: the clock rate follows the load"),
+        ("amd-pstate-epp", "powersave", "powersave on processors 0-3: the clock rate follows the load"),
+        ("acpi-cpufreq", "powersave", "powersave: the clock rate is held"),
+        ("intel_cpufreq", "userspace", "userspace: the clock rate is held"),
+        ("intel_cpufreq", "schedutil", "schedutil on processors 0-3: the clock rate follows the load"),
+    ],
+)
+def test_which_governors_follow_the_load(tmp_path: Path, driver: str, governor: str, told: str) -> None:
+    files = {
+        f"{CPUS}/cpu{n}/cpufreq/scaling_{name}": f"{text}\n"
+        for n in range(4)
+        for name, text in (("driver", driver), ("governor", governor))
+    }
+    assert examined(made(tmp_path, {**LAPTOP, **files}))["governor"].evidence.startswith(told)
+
+
 def test_an_account_of_waits_that_is_not_kept_is_told(tmp_path: Path) -> None:
     told = examined(made(tmp_path, {**LAPTOP, "proc/self/schedstat": "0 0 0\n"}))["waiting-times"]
     assert told.severity == "serious"

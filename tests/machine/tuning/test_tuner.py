@@ -208,6 +208,12 @@ def test_what_is_changed_on_a_laptop(laptop: Kernel) -> None:
     assert not any("randomize_va_space" in setting for setting in changes)
 
 
+def test_a_clock_rate_that_root_has_chosen_stays_as_it_could_not_be_put_back(laptop: Kernel) -> None:
+    made(laptop.root, {f"{CPUS}/cpu2/cpufreq/scaling_governor": "userspace\n"})
+    changed = {change.setting for change in laptop.tuner.plan(1) if change.code == "governor"}
+    assert changed == {f"{CPUS}/cpu{number}/cpufreq/scaling_governor" for number in (0, 1, 3)}
+
+
 @pytest.mark.parametrize(
     ("online", "before", "after"),
     [

@@ -6,6 +6,9 @@ from steelyard.machine.conditions.words import fine, ranges, slight, unknown
 from steelyard.machine.readings import BOOST, CPUS, DEEP_SLEEP_US, NO_TURBO, Tree
 from steelyard.model.conditions import Condition
 
+# Of these drivers alone `powersave` follows the load; of all others it holds the lowest rate.
+_FOLLOWING_DRIVERS = ("intel_pstate", "amd-pstate-epp")
+
 
 def turbo(tree: Tree) -> Condition:
     """Clock rates above the nominal one, which fall as other cores work or the processor grows hot."""
@@ -27,15 +30,23 @@ def governor(tree: Tree) -> Condition:
     governors = tree.of_processors("cpufreq/scaling_governor")
     if not governors:
         return unknown("governor", "the system does not tell who decides about the clock rate")
-    others = {number: name for number, name in governors.items() if name != "performance"}
+    drivers = tree.of_processors("cpufreq/scaling_driver")
+    others = {number: name for number, name in governors.items() if not _holds(name, drivers.get(number, ""))}
+    names = ", ".join(sorted(set((others or governors).values())))
     if not others:
-        return fine("governor", "performance: the clock rate is as high as it may be")
-    names = ", ".join(sorted(set(others.values())))
+        height = "as high as it may be" if names == "performance" else "held"
+        return fine("governor", f"{names}: the clock rate is {height}")
     return slight(
         "governor",
         f"{names} on processors {ranges(others)}: the clock rate follows the load, and rises while a launch runs",
         "as root: cpupower frequency-set -g performance",
     )
+
+
+def _holds(governor: str, driver: str) -> bool:
+    """Return whether a governor keeps the clock rate where it is, whatever the load."""
+    is_lowest = governor == "powersave" and driver != "" and driver not in _FOLLOWING_DRIVERS
+    return is_lowest or governor in ("performance", "userspace")
 
 
 def frequency_range(tree: Tree) -> Condition:
