@@ -112,6 +112,7 @@ def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_w
     ]
     if not relevant:
         return None
+    relevant.sort(key=lambda one: one.kind not in _RARE_KINDS)  # never among those left out
     sentences = [
         _SENTENCES[disturber.kind].format(
             name=shown(disturber.name, _LONGEST_NAME_COLUMNS),
