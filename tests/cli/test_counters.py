@@ -67,6 +67,16 @@ def test_one_that_is_not_there_is_refused(
     assert scripted.launched == []
 
 
+@pytest.mark.parametrize(("metric", "is_more_offered"), [("cycles", True), ("migrations", False)])
+def test_a_right_that_would_not_do_is_not_offered(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch, metric: str, is_more_offered: bool
+) -> None:
+    monkeypatch.setattr(ScriptedServer, "missing_counters", {metric: errno.EACCES})
+    sentence = scripted.refuses("compare", "./old", "./new", "--metric", metric)
+    assert "kernel.perf_event_paranoid=1" in sentence
+    assert ("or 2 for what" in sentence) == is_more_offered
+
+
 def test_they_are_counted_of_each_in_tandem(counted: ScriptedWorld) -> None:
     done = counted(
         "compare", "./old", "./new", "--metric", "retired_instructions", "--pairing", "tandem", "--pairs", "20"
