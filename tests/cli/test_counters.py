@@ -77,6 +77,18 @@ def test_a_right_that_would_not_do_is_not_offered(
     assert ("or 2 for what" in sentence) == is_more_offered
 
 
+def test_a_launch_in_which_nothing_was_counted_is_explained(
+    scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where it ran on a small core, or where others had the counters for all of its short time."""
+    monkeypatch.setattr(ScriptedServer, "missing_counters", MappingProxyType({}))
+    counters = tuple((0, 80, 0) if name == "cycles" else None for name in EVENTS)
+    scripted.script = lambda _spec, _number: replace(measured(12.0), counters=counters)
+    sentence = scripted.refuses("run", "./old", "--metric", "cycles", status=3)
+    assert "cycles could not be counted in every launch" in sentence
+    assert "schedstat" not in sentence
+
+
 def test_they_are_counted_of_each_in_tandem(counted: ScriptedWorld) -> None:
     done = counted(
         "compare", "./old", "./new", "--metric", "retired_instructions", "--pairing", "tandem", "--pairs", "20"

@@ -270,7 +270,7 @@ def _counters_in_turns_finding(record: Weighing | Run, benchmark: int, shown_met
         code="counters-in-turns",
         message=f"the processor's counters took turns: {shown_metric} is scaled up from {percent(least)} or more of "
         "the time of each launch",
-        remedy="ask for fewer of them at once",
+        remedy="ask for fewer of them at once; of big and small cores one kind alone has them: pin launches by --cpu",
     )
 
 

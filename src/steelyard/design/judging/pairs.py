@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.design.judging.ticks import hidden_by_clock
+from steelyard.model.counters import EVENTS
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
@@ -176,4 +177,9 @@ def why_unknown(launches: Launches, metric: str) -> str:
     """Return why a metric is not known."""
     if launches.samples and metric in PER_ITERATION:
         return f"the harness does not tell {metric} for every sample: choose --metric wall"
+    if metric in EVENTS:
+        return (
+            f"{metric} could not be counted in every launch, as others had the processor's counters, or as it ran on "
+            "one of small cores without: ask for fewer metrics of this kind at once, or pin launches by --cpu"
+        )
     return f"this machine cannot measure {metric} (it comes from /proc/PID/schedstat): choose --metric wall"
