@@ -72,6 +72,10 @@ def test_a_laptop_with_everything_wrong(tmp_path: Path) -> None:
     assert "from 0.4 to 4.2 GHz" in found["frequency-range"].evidence
     assert "C10 takes 890 µs" in found["sleep-states"].evidence
     assert "96 °C, 4 below" in found["temperature"].evidence
+    assert (
+        found["swap"].evidence
+        == "1.43 of 1.91 GiB used: some launches fetch pages from a disk, or from compressed memory"
+    )
 
 
 def test_a_desktop_that_was_calmed(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def free_memory(tree: Tree) -> Condition:
 
 
 def swap(tree: Tree) -> Condition:
-    """Whether memory has gone to disk."""
+    """Whether memory has gone to a disk, or is kept compressed (zram)."""
     total, free = (_bytes(tree, name) for name in ("SwapTotal", "SwapFree"))
     if total is None or free is None:
         return unknown("swap", "the system does not tell whether it swaps")
@@ -39,7 +39,8 @@ def swap(tree: Tree) -> Condition:
         return fine("swap", f"next to none of {total / _GIB:.3g} GiB is used")
     return slight(
         "swap",
-        f"{(total - free) / _GIB:.3g} of {total / _GIB:.3g} GiB used: some launches fetch pages from disk",
+        f"{(total - free) / _GIB:.3g} of {total / _GIB:.3g} GiB used: some launches fetch pages from a disk, or from "
+        "compressed memory",
         "free memory; as root: swapoff -a && swapon -a brings it back",
     )
 
