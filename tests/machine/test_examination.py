@@ -372,7 +372,7 @@ _TRACING = "25 23 0:12 / /sys/kernel/tracing rw,nosuid - tracefs tracefs rw\n"
             "mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing\n",
         ),
         (_TRACING, 4026531836, True, "even root is not told", "outside of a container"),
-        (_TRACING, 4026532176, True, "numbers of their own", "--pid=host"),
+        (_TRACING, 4026532176, True, "numbers of their own", "--pid=host --privileged"),
     ],
 )
 def test_why_threads_cannot_be_followed(

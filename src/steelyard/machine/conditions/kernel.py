@@ -102,7 +102,7 @@ def threads(tree: Tree, following: Following) -> Condition:
             "threads",
             f"{consequence}processes have numbers of their own here, as in a container, and others in the kernel's "
             "records",
-            "outside of the container, or with the machine's numbers (docker run --pid=host)",
+            "outside of the container, or with the machine's numbers (docker run --pid=host --privileged)",
         )
     if following.is_root:
         return slight(
