@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.design.outcome import judge_outcome, recall_record
+from steelyard.design.outcome import failure, judge_outcome, recall_record
 from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from tests.design.scripted import run_header, weighing
@@ -27,3 +27,10 @@ def test_one_that_failed_and_others_that_were_not_reached_are_told_as_they_are_s
     assert str(outcome.error) == str(shown.error) == "1 of 2 benchmarks failed, the first: the first took too long"
     assert outcome.record.derived == shown.record.derived
     assert outcome.record.derived is not None
+
+
+def test_failed_benchmarks_are_counted_with_a_separator_of_thousands() -> None:
+    stops = [*["failed"] * 1200, "time"]
+    record = weighing(1201, harness="protocol").model_copy(update={"stop": stops})
+    assert str(failure(record)) == "1,200 of 1,201 benchmarks failed"
+    assert str(failure(record.model_copy(update={"stop": ["failed"] * 1201}))) == "all 1,201 benchmarks failed"

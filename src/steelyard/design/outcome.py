@@ -20,6 +20,7 @@ from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.report import budgets
+from steelyard.report.sentences import partly_failed
 from steelyard.subjects.suite import MOST_BENCHMARKS
 
 
@@ -135,12 +136,11 @@ def failure(record: Weighing | Run) -> MeasurementError | None:
         return None  # that it was interrupted says more; earlier failures are among its findings
     if not record.fails_one_by_one or len(record.stop) == 1:
         return MeasurementError(failed[0] if failed else "a launch failed")
-    failed_count, benchmark_count = record.stop.count("failed"), len(record.stop)
-    of_all = f"{'all' if failed_count == benchmark_count else f'{failed_count} of'} {benchmark_count} benchmarks failed"
-    shown = (
-        _different_failures(failed) if failed_count == benchmark_count else failed[:1]
-    )  # what others measured is shown, with a note of each
-    return MeasurementError(f"{of_all}, the first: {'; another: '.join(shown)}" if shown else of_all)
+    some_failed = partly_failed(record.stop)
+    told = some_failed or f"all {len(record.stop):,} benchmarks failed"
+    # What others measured is shown, with a note of each that failed.
+    shown = failed[:1] if some_failed else _different_failures(failed)
+    return MeasurementError(f"{told}, the first: {'; another: '.join(shown)}" if shown else told)
 
 
 def _different_failures(failed: list[str]) -> list[str]:
