@@ -21,7 +21,6 @@ from steelyard.model.unpaired import UnpairedReport
 from steelyard.report.page import budget, diffs, others, runs, weighings
 from steelyard.report.page.page import document
 from steelyard.report.page.parts import Part, sentence, with_full_stop
-from steelyard.report.sentences import partly_failed
 
 Reportable = (
     Outcome
@@ -103,13 +102,11 @@ def _outcome_part(outcome: Outcome, room: budget.Budget, key: str) -> Part:
         part = replace(part, way_on=outcome.way_on() or "")
     # As the record says it: where its launches are kept is of no use to those who read the page elsewhere.
     error = outcome.error and (failure(record) or outcome.error)
-    return part if error is None else _with_error(part, str(error), outcome)
+    return part if error is None else _with_error(part, str(error), record)
 
 
-def _with_error(part: Part, error: str, outcome: Outcome) -> Part:
-    """Return a part that begins with what failed, without repeating that, or how many benchmarks did."""
-    failed = partly_failed(outcome.record.stop)
-    lines = [line for line in part.lines if failed is None or not (error.startswith(failed) and failed in str(line))]
+def _with_error(part: Part, error: str, record: Weighing | Run) -> Part:
+    """Return a part that begins with what failed, and has no note that repeats it."""
     notes = [note for note in part.notes if note.message != error]
-    is_named = any(error.startswith(one.command) for one in outcome.record.subjects)
-    return replace(part, lines=[with_full_stop(error) if is_named else sentence(error), *lines], notes=notes)
+    is_named = any(error.startswith(one.command) for one in record.subjects)
+    return replace(part, lines=[with_full_stop(error) if is_named else sentence(error), *part.lines], notes=notes)

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 NO_LAUNCH = "no launch was measured to its end"
 RUNNING = "it is being measured right now: this is what there is so far"
-_STOPPED: dict[StopReason, str] = {
-    "interrupted": "interrupted: this is what was measured until then",
-    "failed": "a launch failed: this is what was measured before it",
-}
 # What these metrics mean when a harness measures them itself, in its samples.
 _SAMPLE_METRICS = {
     "active": "elapsed time, as the harness tells it, less the time spent waiting for a processor",
@@ -48,11 +44,18 @@ def without_alarm(verdict: Verdict) -> str | None:
 
 def stopped(reasons: list[StopReason], *, running: bool = False) -> str | None:
     """Say that measuring ended early, or is still going on; None if it ran its course."""
-    if running:
-        return RUNNING
+    if text := cut_off(reasons, running=running):
+        return text
     if failed := partly_failed(reasons):
         return f"{failed}: this is what the others gave"
-    return next((text for reason, text in _STOPPED.items() if reason in reasons), None)
+    return "a launch failed: this is what was measured before it" if "failed" in reasons else None
+
+
+def cut_off(reasons: list[StopReason], *, running: bool) -> str | None:
+    """Say that the user interrupted it, or that it is still going on; None otherwise."""
+    if running:
+        return RUNNING
+    return "interrupted: this is what was measured until then" if "interrupted" in reasons else None
 
 
 def partly_failed(reasons: list[StopReason]) -> str | None:

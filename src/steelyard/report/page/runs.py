@@ -76,7 +76,7 @@ def _headline(record: Run, summaries: Sequence[Summary]) -> str:
 def _stopped_lines(record: Run, summaries: Sequence[Summary], *, running: bool) -> list[Content]:
     # Where no earlier measurements are shown, the headline itself says that it failed.
     is_in_headline = not summaries and "failed" in record.stop
-    text = None if is_in_headline else sentences.stopped(record.stop, running=running)
+    text = None if is_in_headline else sentences.cut_off(record.stop, running=running)
     return [sentence(text)] if text else []
 
 

@@ -87,8 +87,8 @@ def _summary_lines(
     lines: list[Content] = []
     # Without any verdict, nothing is shown of what was measured before a failure.
     has_results = bool(verdicts) or "failed" not in record.stop
-    if has_results and (stopped := sentences.stopped(record.stop, running=running)):
-        lines.append(sentence(stopped))
+    if has_results and (text := sentences.cut_off(record.stop, running=running)):  # what failed is told above this
+        lines.append(sentence(text))
     if len(deciding) == 1:
         lines += [sentence(line) for line in _evidence_lines(deciding[0], record)]
     elif undecided := [verdict for verdict in deciding if verdict.verdict == "undecided"]:
