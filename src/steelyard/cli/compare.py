@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from steelyard.design.outcome import Outcome
     from steelyard.design.request import Request
     from steelyard.design.world import World
+    from steelyard.model.findings import Finding
     from steelyard.model.progress import Watch
     from steelyard.model.project_file import Project
     from steelyard.model.records import Weighing
@@ -106,7 +108,6 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     from steelyard.cli.outcome import report_outcome
     from steelyard.cli.screen import watching
     from steelyard.design import session
-    from steelyard.design.resumption import lacking_variables_finding
     from steelyard.report.resumption import lines
 
     if str(file).startswith("--"):  # the next option was taken for its value
@@ -121,12 +122,12 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
 
     launches_before = 0
 
-    def around(record: Weighing) -> AbstractContextManager[None]:
+    def around(record: Weighing, findings: Sequence[Finding]) -> AbstractContextManager[None]:
         nonlocal launches_before
         launches_before = len(record.launches)
         check_not_launched(record, *outputs)
         say(*lines(record, str(path)))  # the record decides what is run, and not this command line
-        for finding in lacking_variables_finding(record, world.environment):
+        for finding in findings:
             say(finding.message)
         return tuned(options.tuned, record.settings.cpu, world)
 

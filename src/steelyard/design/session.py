@@ -79,15 +79,16 @@ def resume(
     watch: Watch,
     world: World,
     *,
-    around: Callable[[Weighing], AbstractContextManager[None]],
+    around: Callable[[Weighing, Sequence[Finding]], AbstractContextManager[None]],
     trusted: bool = False,
     more: ExtraBudget | None = None,
 ) -> Outcome:
     """Carry on a weighing that was interrupted or killed, by the same plan, and keep the whole of it.
 
     With `more` of a budget, one that ended undecided goes on, in a record of its own. It is measured within the context
-    that `around` makes for the record. Raises UsageError for a record that is no weighing, came to another end, is of
-    another machine or program, or that others may have written and that is not `trusted`.
+    that `around` makes for the record and the findings on its being carried on. Raises UsageError for a record that is
+    no weighing, came to another end, is of another machine or program, or that others may have written and that is not
+    `trusted`.
     """
     record = load_resumable(path, trusted=trusted, more=more)
     with Journal.resumed(path) if more is None and is_journal(path) else nullcontext() as journal:
@@ -98,7 +99,11 @@ def resume(
         shared_environment(record.settings, world.environment)  # it asks for values that no record holds
         lacking = lacking_variables_finding(record, world.environment)
         record = record.with_findings(one for one in lacking if one not in record.findings)
-        with in_launch_folder(record, path), around(record), open_session(world, watch, record.settings) as session:
+        with (
+            in_launch_folder(record, path),
+            around(record, lacking),
+            open_session(world, watch, record.settings) as session,
+        ):
             if record.settings.setup:
                 found = set_up(record.settings, record.subjects, session)
                 check_programs(record, path)
