@@ -63,6 +63,8 @@ class Client:
     base: str
     headers: Mapping[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
+    missing: Mapping[int, str] = field(default_factory=dict)
+    """What is missing where it is refused, by the status of the answer."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
     timeout_s: float = TIMEOUT_S
@@ -217,7 +219,8 @@ class Client:
             return (
                 f"{self.forge} allows no more requests now (status {answer.status}{message}): run the job again later"
             )
-        return f"{self.forge} answered with status {answer.status}{message}"
+        hint = f": {self.missing[answer.status]}" if answer.status in self.missing else ""
+        return f"{self.forge} answered with status {answer.status}{message}{hint}"
 
     def _message(self, answer: Answer) -> str:
         """Return what the API says about an error, if anything."""

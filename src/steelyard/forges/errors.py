@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-
 
 class ForgeError(Exception):
     """A forge cannot be reached or does not do what it is asked; the message names what is missing.
@@ -21,14 +18,3 @@ class ForgeError(Exception):
 
 class NothingToCommentError(ForgeError):
     """The job is about no pull request; that is fine unless a comment was asked for."""
-
-
-@contextmanager
-def explaining(missing: Mapping[int, str]) -> Iterator[None]:
-    """Add to a forge's refusal what is missing, by the status of its answer."""
-    try:
-        yield
-    except ForgeError as error:
-        if (what := missing.get(error.status or 0)) is None:
-            raise
-        raise ForgeError(f"{error}: {what}", status=error.status) from None

@@ -13,7 +13,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 from steelyard.forges.client import Client
-from steelyard.forges.errors import ForgeError, NothingToCommentError, explaining
+from steelyard.forges.errors import ForgeError, NothingToCommentError
 
 API = "https://api.github.com"
 _VERSION = "2022-11-28"
@@ -101,7 +101,7 @@ def client(environment: Mapping[str, str]) -> Client:
     if not token:
         raise ForgeError("no comment without GITHUB_TOKEN in the environment of this step: pass it by `env:`")
     headers = {"Authorization": f"Bearer {token}", "X-GitHub-Api-Version": _VERSION}
-    return Client("GitHub", environment.get("GITHUB_API_URL") or API, headers, (token,))
+    return Client("GitHub", environment.get("GITHUB_API_URL") or API, headers, (token,), _MISSING)
 
 
 def pull_request(environment: Mapping[str, str], api: Client) -> PullRequest:
@@ -153,8 +153,7 @@ def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
     if not all(isinstance(value, str) and value for value in (owner, branch, commit)):
         raise ForgeError("the event does not tell the branch that ran, perhaps its fork is gone: no comment")
     path = f"/repos/{repository}/pulls?state=open&head={quote(f'{owner}:{branch}', safe='')}"
-    with explaining(_MISSING):
-        pulls = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
+    pulls = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
     numbers = [number for pull in pulls if type(number := pull.get("number")) is int]
     if not numbers:
         raise ForgeError(
@@ -190,22 +189,21 @@ class Comments:
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
-        with explaining(_MISSING):
-            author = self._author()
-            for comment in self._api.pages(self._of_pull):
-                if isinstance(comment, dict) and _is_by(author, comment.get("user")):
-                    number, text = comment.get("id"), comment.get("body")
-                    if type(number) is int and isinstance(text, str):
-                        yield number, text
+        author = self._author()
+        for comment in self._api.pages(self._of_pull):
+            if isinstance(comment, dict) and _is_by(author, comment.get("user")):
+                number, text = comment.get("id"), comment.get("body")
+                if type(number) is int and isinstance(text, str):
+                    yield number, text
 
     def update(self, number: int, text: str) -> str:
         """Replace the text of a comment and return its address; raises ForgeError."""
-        with explaining(_MISSING), _explaining_lock():
+        with _explaining_lock():
             return _address(self._api.ask("PATCH", f"{self._comments}/{number}", {"body": text}))
 
     def create(self, text: str) -> str:
         """Write a new comment and return its address; raises ForgeError."""
-        with explaining(_MISSING), _explaining_lock():
+        with _explaining_lock():
             return _address(self._api.ask("POST", self._of_pull, {"body": text}))
 
     def _author(self) -> str:

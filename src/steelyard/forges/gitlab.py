@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from steelyard.forges.client import Client
-from steelyard.forges.errors import ForgeError, NothingToCommentError, explaining
+from steelyard.forges.errors import ForgeError, NothingToCommentError
 
 _MISSING = {
     401: "GITLAB_TOKEN is not valid, or no longer",
@@ -25,7 +25,7 @@ def client(environment: Mapping[str, str]) -> Client:
     base = environment.get("CI_API_V4_URL", "")
     if not base:
         raise ForgeError("CI_API_V4_URL does not say where GitLab is: no note outside of a pipeline")
-    return Client("GitLab", base, {"PRIVATE-TOKEN": token}, (token,))
+    return Client("GitLab", base, {"PRIVATE-TOKEN": token}, (token,), _MISSING)
 
 
 class Notes:
@@ -51,28 +51,25 @@ class Notes:
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
-        with explaining(_MISSING):
-            user = self._api.ask("GET", "/user")
-            author = user.get("id") if isinstance(user, dict) else None
-            if type(author) is not int:
-                raise ForgeError("GitLab does not tell whose GITLAB_TOKEN is: is CI_API_V4_URL its API?")
-            for note in self._api.pages(f"{self._notes}?sort=asc&order_by=created_at"):
-                by = note.get("author") if isinstance(note, dict) else None
-                if isinstance(by, dict) and by.get("id") == author and not note.get("system"):
-                    number, text = note.get("id"), note.get("body")
-                    if type(number) is int and isinstance(text, str):
-                        yield number, text
+        user = self._api.ask("GET", "/user")
+        author = user.get("id") if isinstance(user, dict) else None
+        if type(author) is not int:
+            raise ForgeError("GitLab does not tell whose GITLAB_TOKEN is: is CI_API_V4_URL its API?")
+        for note in self._api.pages(f"{self._notes}?sort=asc&order_by=created_at"):
+            by = note.get("author") if isinstance(note, dict) else None
+            if isinstance(by, dict) and by.get("id") == author and not note.get("system"):
+                number, text = note.get("id"), note.get("body")
+                if type(number) is int and isinstance(text, str):
+                    yield number, text
 
     def update(self, number: int, text: str) -> str:
         """Replace the text of a note; return where it is, in words. Raises ForgeError."""
-        with explaining(_MISSING):
-            self._api.ask("PUT", f"{self._notes}/{number}", {"body": text})
+        self._api.ask("PUT", f"{self._notes}/{number}", {"body": text})
         return "the merge request"
 
     def create(self, text: str) -> str:
         """Write a new note; return where it is, in words. Raises ForgeError."""
-        with explaining(_MISSING):
-            self._api.ask("POST", self._notes, {"body": text})
+        self._api.ask("POST", self._notes, {"body": text})
         return "the merge request"
 
 
