@@ -110,7 +110,6 @@ def command_line(only: str | None = None) -> Any:
     app = typer.Typer(
         name="steelyard",
         cls=Group,
-        help="Weigh two versions of a program against each other on a machine that nobody can keep quiet.",
         epilog="steelyard compare 'gzip -1 -c /bin/sh' 'gzip -9 -c /bin/sh'\nsteelyard docs",
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

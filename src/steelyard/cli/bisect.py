@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 class SearchingOptions(JudgingOptions):
     """What is judged, how surely, and how long each weighing may go on."""
 
-    panel: ClassVar[str] = "What is judged"
-
     pairs: Annotated[
         int | None,
         typer.Option(
