@@ -10,7 +10,7 @@ import typer
 
 from steelyard.api.checks import DEFAULT_LIMIT_S
 from steelyard.cli.command import Only, ReadBy, Without
-from steelyard.cli.options import LaunchOptions, json_option
+from steelyard.cli.options import LaunchOptions, Targets, json_option
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.settings import MeasuringOptions, SuiteOptions
 from steelyard.model.values import seconds
@@ -55,12 +55,7 @@ class CheckOptions(MeasuringOptions):
         typer.Option(metavar="SECONDS", help="Longest time for each benchmark, or for a command."),
         ReadBy(seconds),
     ] = DEFAULT_LIMIT_S
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target", metavar="PATTERN", help="Only those targets of the project's file (steelyard docs config)."
-        ),
-    ] = None
+    target: Targets = None
     launch: Annotated[
         LaunchOptions,
         Only("timeout", "env", "inherit_env", "seed"),

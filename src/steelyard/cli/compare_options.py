@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -18,6 +18,7 @@ from steelyard.cli.options import (
     OldNames,
     ShownFunctions,
     Strict,
+    Targets,
     WeighingOptions,
 )
 from steelyard.cli.revisions import RevisionOptions
@@ -30,6 +31,8 @@ _TO_CARRY_ON = "To carry on"
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(MeasuringOptions):
     """The options of `compare`."""
+
+    panel: ClassVar[str] = WHAT_IS_RUN
 
     commands: Annotated[
         list[str] | None,
@@ -51,20 +54,11 @@ class CompareOptions(MeasuringOptions):
     counting: CountingOptions = CountingOptions()
     functions: ShownFunctions = SHOWN_FUNCTIONS
     unit: ShownUnits = None
-    target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target",
-            metavar="PATTERN",
-            rich_help_panel=WHAT_IS_RUN,
-            help="Only those targets of the project's file (steelyard docs config).",
-        ),
-    ] = None
+    target: Targets = None
     tuned: Annotated[
         bool,
         typer.Option(
             "--tuned",
-            rich_help_panel=WHAT_IS_RUN,
             help="Calm the machine meanwhile, and put back what was (steelyard docs tune); needs root.",
         ),
     ] = False

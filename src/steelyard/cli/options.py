@@ -56,6 +56,12 @@ Names = Annotated[
         help="A name for each, given once for each.  [default: as they are written]",
     ),
 ]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target", metavar="PATTERN", help="Only those targets of the project's file (steelyard docs config)."
+    ),
+]
 OldNames = Annotated[str | None, typer.Option("--names", metavar="A,B,...", hidden=True)]
 
 
