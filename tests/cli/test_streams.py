@@ -98,8 +98,9 @@ def test_a_terminal_sees_the_progress_and_nothing_of_it_in_the_end(tool: Tool) -
     assert b"\n" not in arrived
 
 
-def test_a_dumb_terminal_sees_no_progress(tool: Tool) -> None:
-    assert on_terminal(tool, "run", "sleep 0.1", "--launches", "6", stream="stderr", TERM="dumb") == b""
+@pytest.mark.parametrize("terminal", ["dumb", "unknown"])
+def test_a_dumb_terminal_sees_no_progress(tool: Tool, terminal: str) -> None:
+    assert on_terminal(tool, "run", "sleep 0.1", "--launches", "6", stream="stderr", TERM=terminal) == b""
 
 
 def test_what_is_printed_fits_the_terminal(here: InProcess) -> None:

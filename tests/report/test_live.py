@@ -28,11 +28,6 @@ class Clock:
         return self.now
 
 
-@pytest.fixture(autouse=True)
-def capable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-
-
 def test_the_line_tells_pairs_estimate_and_time_left() -> None:
     out = Terminal()
     with LiveLine(out, clock=Clock(), columns=lambda: 80) as line:
@@ -161,13 +156,12 @@ def test_nothing_was_shown_so_nothing_is_wiped() -> None:
     assert out.getvalue() == ""
 
 
-def test_silent_on_anything_but_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_on_anything_but_a_terminal() -> None:
     piped = io.StringIO()
     with LiveLine(piped) as line:
         line(PROGRESS)
-    monkeypatch.setenv("TERM", "dumb")
     dumb = Terminal()
-    with LiveLine(dumb) as line:
+    with LiveLine(dumb, is_dumb=True) as line:
         line(PROGRESS)
     assert piped.getvalue() == dumb.getvalue() == ""
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -64,11 +63,6 @@ class Terminal(io.StringIO):
             assert cell_len(part) < self.columns
             assert self.column == 0
             self.screen[self.row], self.column = part, cell_len(part)
-
-
-@pytest.fixture(autouse=True)
-def capable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
 
 
 def lines(width: int = 80, height: int = 20, members: Sequence[Member] = MEMBERS) -> list[str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
@@ -12,8 +11,6 @@ from rich.console import Console
 if TYPE_CHECKING:
     from steelyard.design.world import World
     from steelyard.report.live import LiveLine
-
-_DUMB_TERMINALS = ("dumb", "unknown")
 
 
 class _Output(Console):
@@ -32,8 +29,7 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
 
     Names and numbers are shown unchanged: no markup, no emoji, no highlighting.
     """
-    is_plain = environment.get("NO_COLOR") or environment.get("TERM", "").lower() in _DUMB_TERMINALS
-    colours: Literal["auto"] | None = None if is_plain else "auto"
+    colours: Literal["auto"] | None = None if environment.get("NO_COLOR") or _is_dumb(environment) else "auto"
     # Where nobody knows the width, some containers and CI systems set it to 0, which rich would take for a width.
     stated = {name: value for name, value in environment.items() if name != "COLUMNS" or value.strip("0")}
     return _Output(
@@ -47,10 +43,12 @@ def output(environment: Mapping[str, str], *, beside_data: bool = False) -> Cons
     )
 
 
-@contextmanager
-def watching(world: World) -> Iterator[LiveLine]:
-    """Show the progress on stderr while a measurement runs: a live line, or in a log a line once a minute."""
+def watching(world: World) -> LiveLine:
+    """Return what shows the progress on stderr while a measurement runs: a live line, or in a log a line a minute."""
     from steelyard.report.live import LiveLine
 
-    with LiveLine(sys.stderr, clock=world.clock) as line:
-        yield line
+    return LiveLine(sys.stderr, is_dumb=_is_dumb(world.environment), clock=world.clock)
+
+
+def _is_dumb(environment: Mapping[str, str]) -> bool:
+    return environment.get("TERM", "").lower() in ("dumb", "unknown")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -38,24 +37,27 @@ _DEFAULT_SIZE = os.terminal_size((80, 24))
 class LiveLine:
     """Shows the progress on a terminal and wipes it at the end; to any other stream it writes a line once a minute.
 
+    A terminal that `is_dumb` cannot wipe anything, and gets lines as well.
+
     It writes only when it is called: between two launches, and during a long one whenever the code that waits for it
     wakes anyway. A thread or a timer would run beside the launch that is being measured.
     """
 
     def __init__(
         self,
-        stream: TextIO | None = None,
+        stream: TextIO,
         *,
+        is_dumb: bool = False,
         clock: Callable[[], float] = time.monotonic,
         columns: Callable[[], int] | None = None,
         rows: Callable[[], int] | None = None,
     ) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._encoding = self._stream.encoding or "utf-8"
+        self._stream = stream
+        self._encoding = stream.encoding or "utf-8"
         self._clock = clock
         self._columns = columns or (lambda: self._terminal_size().columns or _DEFAULT_SIZE.columns)
         self._rows = rows or (lambda: self._terminal_size().lines or _DEFAULT_SIZE.lines)
-        self._shows = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._shows = stream.isatty() and not is_dumb
         self._written: list[str] = []
         self._pause_s = _BETWEEN_REFRESHES_S
         self._refreshed_at: float | None = None
