@@ -34,8 +34,8 @@ class Export:
 
     record: Document
     name: str
-    side: str | None = None
-    metric: str | None = None
+    side: str | None
+    metric: str | None
 
 
 @dataclass(frozen=True)

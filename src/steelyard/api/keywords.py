@@ -164,7 +164,7 @@ _GROUP_OF_FIELD = {
 
 
 def group_and_field(key: str) -> tuple[str, str]:
-    """Return the group of `Asked` that a keyword, or a key of a project's file, belongs to, and its field there."""
+    """Return the group of `Options` that a keyword, or a key of a project's file, belongs to, and its field there."""
     field = _FIELD_NAMES.get(key, key)
     return _GROUP_OF_FIELD[field], field
 

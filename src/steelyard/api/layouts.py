@@ -14,7 +14,7 @@ from steelyard.model.values import in_range
 if TYPE_CHECKING:
     from steelyard.subjects.revisions.recipe import Recipe
 
-FEWEST_LAYOUTS = 2
+_FEWEST_LAYOUTS = 2
 
 
 def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | None) -> int:
@@ -30,7 +30,7 @@ def layouts_checked(options: Plan, commands: Sequence[str], recipe: Recipe | Non
         return 0
     from steelyard.model.layouts import MOST_LAYOUTS
 
-    in_range("--layouts", options.layouts, FEWEST_LAYOUTS, MOST_LAYOUTS)
+    in_range("--layouts", options.layouts, _FEWEST_LAYOUTS, MOST_LAYOUTS)
     if has_builds:
         return options.layouts
     for command in commands:

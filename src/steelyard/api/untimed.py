@@ -11,7 +11,7 @@ from steelyard.model.metrics import counted, timed
 
 _UNDISTURBED = "other work does not disturb counts"
 _NO_THROUGHPUT = "a count has no throughput"
-# The option, and why counts have no use for it, by the group and the field of `Asked`.
+# The option, and why counts have no use for it, by the group and the field of `Options`.
 _TIMED_OPTIONS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("judging", "max_time"): ("--max-time", "counts end by themselves, and --timeout limits each launch"),
     ("judging", "pairs"): ("", "everything is counted twice, and more often where --alpha asks for it"),

@@ -98,7 +98,7 @@ def show_outcome(
     world: World,
     *,
     beside_data: bool,
-    functions: int = SHOWN_FUNCTIONS,
+    functions: int,
     draw: Callable[[Console], None] | None = None,
     told: Told | None = None,
 ) -> None:

@@ -19,7 +19,7 @@ Values = Sequence[Mapping[str, str]]
 """What each {name} in a command stands for, in one benchmark after the other."""
 
 
-def with_digest(subject: Subject, settings: Settings, values: Values = ()) -> Subject:
+def with_digest(subject: Subject, settings: Settings, values: Values) -> Subject:
     """Return the subject with the digest that tells its program, or all files that are it, from any other."""
     return subject.model_copy(update={"digest": digest_of(subject, settings, values)})
 

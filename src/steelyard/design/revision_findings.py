@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from steelyard.subjects.revisions.git import Repository
 
 
-def identical_finding(baseline: str, candidate: str, same: str, *, parent: str | None = None) -> Finding:
+def identical_finding(baseline: str, candidate: str, same: str, *, parent: str | None) -> Finding:
     """Return the finding that both sides are one program, as the clause `same` says: there is nothing to weigh.
 
     `parent` is a revision from which the candidate may differ.

@@ -134,7 +134,7 @@ def threshold_text(result: Looked) -> str:
             return f"{100 * threshold:g} %"
 
 
-def show_rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool = False) -> None:
+def show_rules(console: Console, command: str, found: Sequence[Checked], *, interrupted: bool) -> None:
     """Print each rule of the protocol with what was seen, and whether all rules hold that were tried."""
     sheet = Sheet(console)
     sheet.title("checked", command)

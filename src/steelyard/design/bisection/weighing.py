@@ -45,9 +45,9 @@ class SearchRequest:
     recipe: Recipe
     shell: bool
     settings: Settings
-    selection: Selection = field(default_factory=Selection)
-    jobs: int | None = None
-    sought: Sought = "slower"
+    selection: Selection
+    jobs: int | None
+    sought: Sought
     target: str | None = None
     """The name of the target of a project's file that is followed."""
 

@@ -21,7 +21,7 @@ class CleanUp:
     """Starts a server in its place if it is lost."""
     cancels: list[Callable[[], None]]
     """What a signal handler calls."""
-    progress: Watch | None = None
+    progress: Watch
     """Is told of a command that takes long."""
     has_begun_checks: list[Callable[[], bool]] = field(default_factory=list)
     """Of each runner, whether it has launched anything: where nothing ran, there is nothing to clean up."""

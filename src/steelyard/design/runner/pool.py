@@ -93,9 +93,7 @@ class WorkerPool:
             self._free.put(runner)
 
 
-def iterate_ended(
-    futures: Iterable[Future[Result]], waiting: Callable[[], None] | None = None
-) -> Iterator[Future[Result]]:
+def iterate_ended(futures: Iterable[Future[Result]], waiting: Callable[[], None] | None) -> Iterator[Future[Result]]:
     """Yield the futures as they end; `waiting` is called now and then in between.
 
     A signal that the system gives to another thread reaches this one only when its wait ends, so no wait is long.

@@ -134,7 +134,7 @@ class Trials:
         self._time.add_pair_time(max(1, len(candidates)) * self.pilots.pair_s[entry])
 
     def _find_amounts(
-        self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1, *, in_step: bool = False
+        self, entry: str, candidates: Sequence[int], left: int, at_once: int = 1, *, in_step: bool
     ) -> _Asking[Amounts]:
         """Find the amounts for all sides of a benchmark: the baseline decides, unless a candidate is much slower.
 

@@ -93,10 +93,10 @@ def _attribute(key: str, value: str | float | bool | None) -> str:
     return f" {attribute}" if value is True else f' {attribute}="{text(str(value))}"'
 
 
-def term_list(pairs: Iterable[tuple[str, Content]], class_: str) -> Markup:
+def term_list(pairs: Iterable[tuple[str, Content]]) -> Markup:
     """Return a list of terms and what is said of each."""
     rows = [element("div", element("dt", term), element("dd", said)) for term, said in pairs]
-    return element("dl", *rows, class_=class_) if rows else Markup()
+    return element("dl", *rows, class_="facts")
 
 
 def table(

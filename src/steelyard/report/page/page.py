@@ -127,9 +127,7 @@ class _Page:
             yield element("section", element(heading, "In detail"), *articles, class_="details")
         for facts in part.facts:
             if facts.terms:
-                yield element(
-                    "section", element(heading, facts.title), elements.term_list(facts.terms, "facts"), class_="how"
-                )
+                yield element("section", element(heading, facts.title), elements.term_list(facts.terms), class_="how")
 
     def _table(self, part: Part, name: str) -> Markup:
         head = [

@@ -30,7 +30,7 @@ from steelyard.report.page.parts import HOW, MACHINE, Cell, Column, Detail, Fact
 _MEDIAN_LABEL: tuple[tuple[str, Role], ...] = (("median", "baseline"),)
 
 
-def of_run(record: Run, room: budget.Budget, *, running: bool = False) -> Part:
+def of_run(record: Run, room: budget.Budget, *, running: bool) -> Part:
     """Return the part for a run."""
     summaries = record.summaries
     metrics = list(dict.fromkeys(one.metric for one in summaries))

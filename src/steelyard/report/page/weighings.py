@@ -33,7 +33,7 @@ SIDES: tuple[tuple[str, Role], ...] = (("baseline", "baseline"), ("candidate", "
 
 
 def weighing_part(
-    record: Weighing, look_backs: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool = False
+    record: Weighing, look_backs: Sequence[LookBack | None], room: budget.Budget, key: str, *, running: bool
 ) -> Part:
     """Return the part for a judged weighing; `look_backs` are the looks that led to each of its verdicts."""
     verdicts = record.verdicts

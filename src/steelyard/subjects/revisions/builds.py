@@ -31,9 +31,9 @@ class OwnBuild:
     """What became of a target's own build."""
 
     log: Path
-    error: NotBuiltError | None = None
+    error: NotBuiltError | None
     """Why it failed."""
-    may_be_new: bool = False
+    may_be_new: bool
     """Whether it may fail, as the revision may not have the target yet."""
 
 
