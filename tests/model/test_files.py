@@ -15,7 +15,6 @@ from steelyard.model.documents import load_document
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load, save, with_derived
 from steelyard.model.records import Run, Weighing
-from steelyard.model.soundness import CHECK_FORMAT
 from tests.model.samples import pairs, row, run, subject, weighing
 
 # The byte 0xff, as Python's file system encoding shows it.
@@ -266,7 +265,7 @@ def test_what_a_later_version_added_is_no_damage(file: Path, tool: object, about
 
 
 def test_a_check_of_a_later_version_is_no_damage(file: Path) -> None:
-    file.write_text(json.dumps({"format": CHECK_FORMAT, "version": 1, "tool": "99.0.0"}))
+    file.write_text(json.dumps({"format": "steelyard-check", "version": 1, "tool": "99.0.0"}))
     with pytest.raises(UsageError, match=r"was written by steelyard 99\.0\.0"):
         load_document(file)
 

@@ -10,8 +10,6 @@ from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.numbers import Count
 from steelyard.model.parts import Record
 
-BISECTION_FORMAT: Final = "steelyard-bisection"
-
 End = Literal["found", "range", "nothing", "undecided", "interrupted", "failed"]
 Side = Literal["good", "bad"]
 Sought = Literal["slower", "faster"]
@@ -86,7 +84,7 @@ class Step(Record):
 class Bisection(Record):
     """A whole bisection, even one that did not reach its end."""
 
-    format: Literal["steelyard-bisection"] = BISECTION_FORMAT
+    format: Literal["steelyard-bisection"] = "steelyard-bisection"
     version: Literal[1] = 1
     tool: str = Field(description="version of Steelyard that searched")
     repository: str

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from steelyard.model.machine import MachineFacts
 from steelyard.model.noise import Noise
 from steelyard.model.parts import Record
-
-DOCTOR_FORMAT: Final = "steelyard-doctor"
 
 Severity = Literal["serious", "slight", "fine", "unknown"]
 
@@ -31,7 +29,7 @@ class Condition(Record):
 class Examination(Record):
     """All that was examined on one machine."""
 
-    format: Literal["steelyard-doctor"] = DOCTOR_FORMAT
+    format: Literal["steelyard-doctor"] = "steelyard-doctor"
     version: Literal[1] = 1
     tool: str = Field(description="version of Steelyard that examined")
     created: str = Field(description="when it was examined, ISO 8601 in UTC")

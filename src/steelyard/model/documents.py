@@ -7,20 +7,19 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-from steelyard.model.bisection import BISECTION_FORMAT, Bisection
+from steelyard.model.bisection import Bisection
 from steelyard.model.calibration import Calibration, InterruptedCalibration
 from steelyard.model.errors import UsageError
 from steelyard.model.files import fields_of, invalid, record_of, within_memory
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Run, Weighing
-from steelyard.model.soundness import CHECK_FORMAT, Soundness
+from steelyard.model.soundness import Soundness
 
 Document: TypeAlias = Weighing | Run | ForeignResults | Soundness | Calibration | InterruptedCalibration | Bisection
 
 _KINDS: Final[dict[str, type[BaseModel]]] = {
-    CHECK_FORMAT: Soundness,
-    BISECTION_FORMAT: Bisection,
-    **{str(kind.model_fields["format"].default): kind for kind in (Calibration, InterruptedCalibration)},
+    str(kind.model_fields["format"].default): kind
+    for kind in (Soundness, Bisection, Calibration, InterruptedCalibration)
 }
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from steelyard.model.findings import Finding
 from steelyard.model.parts import Record
-
-CHECK_FORMAT: Final = "steelyard-check"
 
 Outcome = Literal["sound", "trouble", "untried"]
 
@@ -60,7 +58,7 @@ class Allocating(Record):
 class Soundness(Record):
     """All that was checked in one target."""
 
-    format: Literal["steelyard-check"] = CHECK_FORMAT
+    format: Literal["steelyard-check"] = "steelyard-check"
     version: Literal[1] = 1
     tool: str = Field(description="version of Steelyard that checked")
     command: str

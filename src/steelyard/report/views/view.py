@@ -18,14 +18,14 @@ from steelyard.report.views.series import Series, series_to_draw
 def series_of_views(
     record: Weighing | Run | ForeignResults, derived: Derived, views: Sequence[str], patterns: Sequence[str]
 ) -> list[Series]:
-    """Return what these views show; raise UsageError, before anything is printed, if one of them does not apply."""
+    """Return what these views, one or more, show; raise UsageError if one of them does not apply."""
     for view in views:
         if view == PAIRS and not isinstance(record, Weighing):
             kind_of_record = "an import" if isinstance(record, ForeignResults) else "a run"
             raise UsageError(
                 f"--pairs shows the pairs of a weighing, and {kind_of_record} has none: choose --hist or --runs"
             )
-    return series_to_draw(record, derived, [*patterns], views[0]) if views else []
+    return series_to_draw(record, derived, [*patterns], views[0])
 
 
 def show(
