@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import is_counted
 
 if TYPE_CHECKING:
     from steelyard.model.foreign import ForeignReport, ForeignResults
@@ -58,7 +58,7 @@ def difference(
 
 def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
     """Raise UsageError for a run that was only timed if counts are compared, and the other way round."""
-    are_counts = METRICS[metrics[0]].counted
+    are_counts = is_counted(metrics[0])
     if are_counts and run.counting is None:
         raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
     if not are_counts and run.counting is not None and not len(run.launches):
@@ -68,7 +68,7 @@ def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
 def difference_of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
     """Return what two runs say about each other; raise as `difference` does."""
     metrics = terms.metrics or baseline.settings.metrics
-    if METRICS[metrics[0]].counted:
+    if is_counted(metrics[0]):
         from steelyard.design.unpaired.counts import compare_counts
 
         return compare_counts(

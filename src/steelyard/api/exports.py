@@ -146,8 +146,7 @@ def _google_benchmark(export: Export) -> Data:
     series, metric = _series_of_one_side(export, "google-benchmark")
     record = _measured_record(export)
     place = int(export.side == "candidate")
-    benchmarks = [one for one in record.benchmarks if not one.control]
-    programs = dict.fromkeys(record.subjects[one.subject_of(place)].program for one in benchmarks)
+    programs = dict.fromkeys(record.subjects[one.subject_of(place)].program for one in record.members)
     context = {
         "date": record.created,
         "executable": ", ".join(programs),

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.bisection import Bisection, Commit, Compared, Sought, Step, word_of
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import is_counted
 from steelyard.report import figures, notes
 from steelyard.report.sheet import Sheet
 from steelyard.report.verdicts import STYLES
@@ -69,8 +69,7 @@ def _interval(compared: Compared) -> str:
 
 
 def _effort(compared: Compared) -> str:
-    is_count = compared.metric in METRICS and METRICS[compared.metric].counted
-    return figures.count(compared.pairs, "count" if is_count else "pair")
+    return figures.count(compared.pairs, "count" if is_counted(compared.metric) else "pair")
 
 
 def show_bisection(console: Console, record: Bisection) -> None:

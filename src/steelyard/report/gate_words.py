@@ -8,7 +8,7 @@ from steelyard.model.derived import Verdict
 from steelyard.model.findings import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.grouping import grouped
-from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
 from steelyard.model.rows import USED
 from steelyard.report import budgets, disturbances, figures, printable, sentences, suite_mean
@@ -220,7 +220,7 @@ def _method(weighing: Weighing) -> str:
     settings = weighing.settings
     judging_text = f"alpha {settings.alpha:g} ({settings.family}), margin {sentences.all_margins(weighing)}"
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
-    if all(METRICS[name].counted for name in settings.metrics):
+    if all(map(is_counted, settings.metrics)):
         return f"counted under Valgrind; {judging_text}; {metrics}"
     return f"{_pairing_text(weighing)} in an order drawn at random, seed {settings.seed}; {judging_text}; {metrics}"
 

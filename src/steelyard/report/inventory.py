@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from steelyard.model.inventory import Entry
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import is_counted
 from steelyard.report import figures
 from steelyard.report.sheet import Sheet, column_widths
 from steelyard.report.verdicts import STYLES
@@ -128,7 +128,7 @@ def _result(entry: Entry, *, brief: bool = False) -> Text:
     if brief and len(names) > 1:
         return Text(f"{entry.verdicts[names[0]]} {names[0]} of {sum(entry.verdicts.values())}")
     tally = figures.tally(entry.verdicts)
-    if not tally and entry.metric is not None and METRICS[entry.metric].counted:
+    if not tally and entry.metric is not None and is_counted(entry.metric):
         return Text(
             f"{entry.benchmarks} counted" if brief else f"{figures.count(entry.benchmarks, 'benchmark')}, counted"
         )

@@ -12,7 +12,7 @@ from steelyard.design.bisection.weighing import Weighed, log_change
 from steelyard.design.runner.failure import Interrupted
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Side, Sought, Step, word_of
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
-from steelyard.model.metrics import timed
+from steelyard.model.metrics import is_counted
 from steelyard.model.progress import Watch
 from steelyard.model.settings import Settings
 from steelyard.stats.bisection import ENDS_SHARE, LAST_SHARE, Search, exact_bad_end, side_of, step_margin
@@ -263,7 +263,7 @@ class CommitSearch:
     @property
     def _more_budget_hint(self) -> str:
         """A hint at what would tell more; empty for counts, of which there are as many as can tell anything."""
-        if timed(self.settings.metrics)[:1] != self.settings.metrics[:1]:
+        if is_counted(self.settings.metrics[0]):
             return ""
         more = "more --pairs" if self.settings.pairs is not None else "a longer --max-time"
         return f": {more} would tell more"
@@ -313,7 +313,7 @@ class CommitSearch:
 
 def _check_enough_pairs(settings: Settings, search: Search) -> None:
     """Raise UsageError for fewer pairs than can ever tell commits apart with a step's share of alpha."""
-    if settings.pairs is not None and timed(settings.metrics)[:1] == settings.metrics[:1]:
+    if settings.pairs is not None and not is_counted(settings.metrics[0]):
         # A step's weighing has twice its share of alpha, of which each of the two ends has half.
         fewest = fewest_differences(search.share())
         if settings.pairs < fewest:

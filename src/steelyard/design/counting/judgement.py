@@ -15,7 +15,7 @@ from steelyard.model.counting import Count
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.findings import Finding
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability
 from steelyard.stats.verdict import CHANGED
@@ -65,7 +65,7 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
     firsts: dict[int, dict[bool, Verdict]] = {}
     for verdict in verdicts:
         if not verdict.control and verdict.metric in METRICS:
-            firsts.setdefault(verdict.index, {}).setdefault(METRICS[verdict.metric].counted, verdict)
+            firsts.setdefault(verdict.index, {}).setdefault(is_counted(verdict.metric), verdict)
     finding_by_index = {}
     for index, first in firsts.items():
         if len(first) == 2 and (finding := disagreement_finding(first[False], first[True])):

@@ -8,7 +8,7 @@ from math import log1p
 from steelyard.design.findings import COPIED_CONTROL
 from steelyard.model.derived import Verdict
 from steelyard.model.findings import CONTROL_ALARM, Finding
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
 from steelyard.report.figures import change, interval
 from steelyard.stats.paired import Judgement
@@ -23,7 +23,7 @@ def apply_controls(record: Weighing, found: Sequence[Verdict], controls: Sequenc
     is_copied = any(finding.code == COPIED_CONTROL for finding in record.findings)
 
     def apply(verdict: Verdict) -> Verdict:
-        if METRICS[verdict.metric].counted:
+        if is_counted(verdict.metric):
             return verdict
         own_controls = _controls_of(record, verdict, controls)
         alarm = next((control for control in own_controls if control.verdict in CHANGED), None)

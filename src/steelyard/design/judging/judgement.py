@@ -26,7 +26,7 @@ from steelyard.model.derived import Side, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
-from steelyard.model.metrics import METRICS, of_one_process, timed
+from steelyard.model.metrics import is_counted, of_one_process, timed
 from steelyard.model.records import Weighing
 from steelyard.model.rows import WARM_UP
 from steelyard.model.settings import Settings
@@ -84,7 +84,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     views = by_benchmark(record)
     by_metric = [
         count_verdicts(record, members, metric)
-        if METRICS[metric].counted
+        if is_counted(metric)
         else with_needed_seconds(record, _family_verdicts(views, members, metric))
         for metric in record.settings.metrics
     ]

@@ -15,7 +15,7 @@ from steelyard.design.judging.ticks import widen_by_ticks
 from steelyard.model.derived import Summary
 from steelyard.model.errors import MeasurementError
 from steelyard.model.findings import Finding
-from steelyard.model.metrics import METRICS, of_one_process
+from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.stats.level import level_interval
 from steelyard.stats.modes import modes
@@ -47,7 +47,7 @@ def summaries(record: Run) -> list[Summary]:
 
 def _is_unmeasured(record: Run, benchmark: int) -> bool:
     """Whether a benchmark whose first metric is timed has no launch that is judged."""
-    if METRICS[record.settings.metrics[0]].counted:
+    if is_counted(record.settings.metrics[0]):
         return False
     return not len(record.launches.judged(benchmark))
 
@@ -65,7 +65,7 @@ def _benchmark_summaries(record: Run, benchmark: int) -> list[Summary]:
 
 
 def _metric_summary(record: Run, benchmark: int, metric: str) -> Summary:
-    if METRICS[metric].counted:
+    if is_counted(metric):
         return count_summary(record, benchmark, metric)
     return _timed_summary(record, benchmark, metric)
 
