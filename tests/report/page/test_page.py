@@ -16,7 +16,7 @@ from steelyard.history.calibrations import to_json
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load_any, save
-from steelyard.model.findings import Finding
+from steelyard.model.findings import IDENTICAL, Finding
 from steelyard.model.launches import Launches
 from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
@@ -128,6 +128,14 @@ def test_a_benchmark_that_failed_is_counted_and_said_once(tmp_path: Path) -> Non
     page = pages.page([kept(tmp_path, record)])
     assert "of 2 benchmarks" in re.findall(r"<h1.*?</h1>", page)[0]
     assert page[page.index("<body") :].count("1 of 2 benchmarks failed") == 1
+
+
+def test_a_headline_that_tells_of_no_verdict_marks_none_up(tmp_path: Path) -> None:
+    text = "identical: main and faster build the same program, so that nothing had to be measured"
+    record = records.weighing(findings=(Finding(code=IDENTICAL, message=text),))
+    record = record.model_copy(update={"launches": Launches.of_rows([]), "benchmarks": [], "stop": []})
+    heading = re.findall(r"<h1.*?>(.*?)</h1>", pages.page([kept(tmp_path, record)]))[0]
+    assert heading == text
 
 
 def test_a_bisection_is_told_as_on_the_terminal(tmp_path: Path) -> None:

@@ -26,13 +26,12 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
     """Return the part for two runs, and what they say of a change."""
     scales = judged.scales_of(report.verdicts, report.margin, key)
     metrics = list(dict.fromkeys(verdict.metric for verdict in report.verdicts))
-    word, headline = judged.headline(report.deciding())
     runs = (report.baseline, report.candidate)
     return Part(
         kind="diff",
         title=f"B {runs[1].subjects[0].name} against A {runs[0].subjects[0].name}",
-        headline=headline,
-        verdict=word,
+        headline=judged.headline(report.deciding()),
+        has_verdicts=True,
         lines=[
             sentence(unpaired.WARNING),
             *map(sentence, unpaired.mean_sentences(report)),
@@ -130,15 +129,14 @@ def _sequence_figure(samples: Sequence[distributions.Sample], quantity: units.Qu
 def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
     """Return the part for two imports, and what they say of a change."""
     scales = judged.scales_of(report.verdicts, report.margin, key)
-    word, headline = judged.headline(report.verdicts)
     records = (report.baseline, report.candidate)
     values = [{one.name: one.values for one in record.benchmarks} for record in records]
     names = [record.provenance.files[0].name for record in records]
     return Part(
         kind="diff of imports",
         title=f"B {names[1]} against A {names[0]}",
-        headline=headline,
-        verdict=word,
+        headline=judged.headline(report.verdicts),
+        has_verdicts=True,
         lines=[
             sentence(foreign.UNPAIRED_WARNING),
             *(f"{label}: {foreign.source(record)}." for (label, _), record in zip(_SIDES, records, strict=True)),

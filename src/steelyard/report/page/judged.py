@@ -71,17 +71,16 @@ def _scale(verdicts: Sequence[AnyVerdict], margin: float, name: str) -> svg.Scal
     return svg.fitting_scale([*ends, *own_margins], margin, name)
 
 
-def headline(verdicts: Sequence[AnyVerdict], number_of_benchmarks: int | None = None) -> tuple[str, str]:
-    """Return the verdict that colours the headline, and the headline, which tallies the verdicts if there are several.
+def headline(verdicts: Sequence[AnyVerdict], number_of_benchmarks: int | None = None) -> str:
+    """Return the headline, which tallies the verdicts if there are several.
 
     `number_of_benchmarks` is given if some of them have no verdict.
     """
     if len(verdicts) == 1 and (number_of_benchmarks is None or number_of_benchmarks == 1):
         verdict, change = verdicts[0].verdict, verdicts[0].change
-        return verdict, verdict if change is None else f"{verdict} {figures.change(change)}"
+        return verdict if change is None else f"{verdict} {figures.change(change)}"
     words = [one.verdict for one in verdicts]
-    worst = next(name for name in ("slower", "undecided", "faster", "same") if name in words)
-    return worst, f"{figures.tally(words)} of {figures.count(number_of_benchmarks or len(words), 'benchmark')}"
+    return f"{figures.tally(words)} of {figures.count(number_of_benchmarks or len(words), 'benchmark')}"
 
 
 def columns(scales: Scales, *, several_metrics: bool) -> list[Column]:

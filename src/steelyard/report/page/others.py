@@ -36,7 +36,6 @@ def of_check(record: Soundness) -> Part:
         kind="check",
         title=record.command,
         headline=headline if troubles else f"No trouble with {benchmarks}",
-        verdict="",
         lines=[
             *(["Interrupted: only what was launched until then is judged."] if record.interrupted else []),
             f"{figures.count(record.launches, 'launch')} in {figures.seconds(record.seconds)}.",
@@ -101,7 +100,6 @@ def of_calibration(record: Calibration) -> Part:
             f"A hit of main memory costs {record.weights.ram:.3g} first-level hits, one of the last level "
             f"{record.weights.ll:.3g}"
         ),
-        verdict="",
         lines=[sentence(calibration.caution(record))],
         whole=Detail(
             figures=[_prediction_figure(record, names), _size_figure(record.points, names)],
@@ -211,7 +209,6 @@ def of_interrupted(record: InterruptedCalibration) -> Part:
         kind="interrupted calibration",
         title=record.processor or record.machine,
         headline="Ended before weights could be fitted",
-        verdict="",
         lines=[f"{figures.count(record.measurements(), 'measurement')} until then."],
         whole=Detail(tables=[table] if rows else []),
         facts=[Facts(HOW, _measurement_facts(record))],
@@ -240,7 +237,7 @@ def of_bisection(record: Bisection) -> Part:
         kind="bisection",
         title=record.command,
         headline=_bisection_headline(record),
-        verdict=record.sought if record.found else "undecided" if record.end != "nothing" else "same",
+        has_verdicts=True,
         lines=_bisection_lines(record),
         whole=Detail(tables=tables),
         notes=notes.of_findings(record.findings),

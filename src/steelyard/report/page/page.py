@@ -198,7 +198,7 @@ def _full_width_positions(drawn: Sequence[Figure]) -> set[int]:
 
 def _headline(part: Part) -> Content:
     """Return the part's headline, the verdicts in it marked up as verdicts, each on one line with its count."""
-    if not part.verdict:
+    if not part.has_verdicts:
         return elements.sentence_markup(part.headline)
     text, *counted = re.split(r"\b((?:[\d,]+ )?)(slower|faster|same|undecided)\b", part.headline)
     pieces = [elements.sentence_markup(text)]

@@ -82,14 +82,15 @@ class Facts:
 
 @dataclass(frozen=True)
 class Part:
-    """One record as the page shows it. `verdict` colours the headline; empty if it has none."""
+    """One record as the page shows it."""
 
     kind: str
     title: str
     headline: str
-    verdict: str
     lines: list[Content]
     facts: list[Facts]
+    has_verdicts: bool = False
+    """Whether the headline tells of verdicts, which are marked up."""
     caption: str = ""
     columns: list[Column] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)

@@ -39,7 +39,6 @@ def of_run(record: Run, room: budget.Budget, *, running: bool) -> Part:
         kind="run",
         title=record.subjects[0].name,
         headline=_headline(record, summaries),
-        verdict="",
         lines=[
             *_stopped_lines(record, summaries, running=running),
             *(f"{sentences.metric(name, record.settings)}." for name in metrics),
@@ -143,7 +142,6 @@ def of_import(record: ForeignResults, levels: Sequence[Level], room: budget.Budg
         kind="import",
         title=provenance.files[0].name,
         headline=f"{figures.count(len(record.benchmarks), 'benchmark')} of {provenance.tool}",
-        verdict="",
         lines=[sentence(foreign.origin(record))],
         caption="Levels, as the other tool measured them",
         columns=[

@@ -44,12 +44,12 @@ def weighing_part(
     row_builder = _RowBuilder(record, scales, len(metrics) > 1, only)
     rooms = room.of_each([verdict.change for verdict in verdicts])
     rows = [row_builder.row(*each) for each in zip(verdicts, look_backs, rooms, strict=True)]
-    word, headline = _headline(record, deciding, running=running)
+    headline = _headline(record, deciding, running=running)
     return Part(
         kind="weighing",
         title=_title(record),
         headline=headline,
-        verdict=word,
+        has_verdicts=bool(deciding) and record.identical is None,
         lines=[
             line for line in _summary_lines(record, verdicts, deciding, running=running) if line != sentence(headline)
         ],
@@ -70,14 +70,13 @@ def _title(record: Weighing) -> str:
     return f"{', '.join(candidates) or 'candidate'} against {', '.join(baselines)}"
 
 
-def _headline(record: Weighing, deciding: Sequence[Verdict], *, running: bool) -> tuple[str, str]:
-    """Return the verdict that colours the headline, and the headline."""
+def _headline(record: Weighing, deciding: Sequence[Verdict], *, running: bool) -> str:
     if record.identical is not None:
-        return "same", record.identical.message
+        return record.identical.message
     if record.new_suite is not None:
-        return "", "Nothing is compared yet"  # a note says why
+        return "Nothing is compared yet"  # a note says why
     if not deciding:
-        return "", sentences.capitalised(sentences.RUNNING if running else sentences.without_verdict(record.stop))
+        return sentences.capitalised(sentences.RUNNING if running else sentences.without_verdict(record.stop))
     return judged.headline(deciding, len(record.members))
 
 
