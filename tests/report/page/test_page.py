@@ -130,12 +130,16 @@ def test_a_benchmark_that_failed_is_counted_and_said_once(tmp_path: Path) -> Non
     assert page[page.index("<body") :].count("1 of 2 benchmarks failed") == 1
 
 
-def test_a_headline_that_tells_of_no_verdict_marks_none_up(tmp_path: Path) -> None:
-    text = "identical: main and faster build the same program, so that nothing had to be measured"
-    record = records.weighing(findings=(Finding(code=IDENTICAL, message=text),))
-    record = record.model_copy(update={"launches": Launches.of_rows([]), "benchmarks": [], "stop": []})
-    heading = re.findall(r"<h1.*?>(.*?)</h1>", pages.page([kept(tmp_path, record)]))[0]
-    assert heading == text
+def test_the_page_of_identical_sides_says_once_why_and_claims_no_measurement(tmp_path: Path) -> None:
+    why = "identical: main and faster build the same program, so that nothing had to be measured"
+    findings = (Finding(code=IDENTICAL, message=why, remedy="to weigh what changed: --base x"),)
+    for benchmarks in [("a",), ("a", "b")]:
+        record = records.weighing(findings=findings, benchmarks=benchmarks)
+        page = pages.page([kept(tmp_path, record.model_copy(update={"launches": Launches.of_rows([])}))])
+        assert f">{why}</h1>" in page  # without a verdict's mark
+        text = told(page)
+        assert text.count(why) == text.count("To weigh what changed: --base x") == 1
+        assert "warm-up" not in text
 
 
 def test_a_bisection_is_told_as_on_the_terminal(tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ def weighing_part(
         columns=_columns(record, scales, several=len(metrics) > 1),
         rows=rows,
         whole=Detail(figures=_growth_figures(verdicts, record)),
-        notes=notes.of_weighing(record, verdicts) if record.identical is None else notes.of_findings(record.findings),
+        notes=notes.of_unmeasured(record, record.identical)
+        if record.identical is not None
+        else notes.of_weighing(record, verdicts),
         facts=[measured.facts(record), measured.machine(record.machine)],
         metric=metrics[0] if metrics else "",
         below=_ranking_tables(record, deciding),
@@ -84,6 +86,8 @@ def _summary_lines(
     record: Weighing, verdicts: Sequence[Verdict], deciding: Sequence[Verdict], *, running: bool
 ) -> list[Content]:
     lines: list[Content] = []
+    if record.identical is not None and record.identical.remedy:
+        lines.append(sentences.capitalised(record.identical.remedy))
     # Without any verdict, nothing is shown of what was measured before a failure.
     has_results = bool(verdicts) or "failed" not in record.stop
     if has_results and (text := sentences.cut_off(record.stop, running=running)):  # what failed is told above this
@@ -103,6 +107,8 @@ def _summary_lines(
 
 
 def _evidence_lines(verdict: Verdict, record: Weighing) -> list[str]:
+    if record.identical is not None:
+        return []  # as the headline says
     return [
         sentences.evidence(verdict, record.settings),
         *sentences.explanation(verdict, record.settings, record.stop[verdict.index], bool(record.parts)),
