@@ -50,12 +50,11 @@ def _check_part(path: Path, record: Weighing | Run) -> Weighing:
         raise UsageError(f"{path} is a run of one subject: merge joins weighings that were measured with --shard")
     if record.parts:
         raise UsageError(f"{path} is merged already: give the records that it was made of, or leave it out")
-    is_unmeasured = record.identical is not None or record.new_suite is not None
-    if not record.benchmarks and not is_unmeasured:
+    if not record.benchmarks and not record.unmeasured:
         raise UsageError(
             f"{path} failed before its benchmarks were known: steelyard show {typed(path)} says why; weigh it again"
         )
-    if record.settings.shard is None and not is_unmeasured:
+    if record.settings.shard is None and not record.unmeasured:
         raise UsageError(f"{path} is no part of a suite: merge joins what was measured with --shard 1/4, 2/4, ...")
     if "interrupted" in record.stop:
         raise UsageError(f"{path} was interrupted: carry it on first, by steelyard compare --resume {typed(path)}")

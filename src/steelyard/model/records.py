@@ -98,7 +98,7 @@ class _Measured(Record):
         """Whether nothing was measured, and there is no answer without measuring either."""
         counts = self.counting.counts if self.counting else []
         watched = self.heap.launches if self.heap else []
-        return not (len(self.launches) or counts or watched or self.identical or self.new_suite)
+        return not (len(self.launches) or counts or watched or self.unmeasured)
 
     @property
     def identical(self) -> Finding | None:
@@ -109,6 +109,11 @@ class _Measured(Record):
     def new_suite(self) -> Finding | None:
         """The finding that the baseline has no benchmark yet, so that there was nothing to compare; None without it."""
         return None if self.benchmarks else self._finding_of(NEW_SUITE)
+
+    @property
+    def unmeasured(self) -> Finding | None:
+        """The finding because of which nothing had to be measured, or could be compared; None without it."""
+        return self.identical or self.new_suite
 
     def with_findings(self, found: Iterable[Finding], *, replacing: Collection[str] = ()) -> Self:
         """Return it with more findings, in place of those that have one of the codes `replacing`."""

@@ -197,9 +197,7 @@ def what_would_decide(open_benchmarks: Sequence[Judged]) -> list[str]:
 
 def methods(report: GateReport) -> list[str]:
     """Say how everything was measured, judged and held to limits; what several weighings share is said once."""
-    measured = [
-        one for one in report.weighings if one.new_suite is None and one.identical is None and not one.is_empty()
-    ]
+    measured = [one for one in report.weighings if one.unmeasured is None and not one.is_empty()]
     method_sentences = dict.fromkeys(map(_method, measured))
     exception = ", except for what is accepted" if report.accepted else ""
     strict = "; what stays undecided fails too" if report.limits.strict else ""

@@ -40,7 +40,7 @@ def weighing(
     For counted benchmarks, list up to `functions` functions that a change comes from. `told` has the notes of other
     weighings above it.
     """
-    told, unmeasured = told or notes.Told(), record.identical or record.new_suite
+    told, unmeasured = told or notes.Told(), record.unmeasured
     all_notes = notes.of_weighing(record, verdicts) if unmeasured is None else notes.of_unmeasured(record, unmeasured)
     notes_at_verdict, notes_below = notes.split_by_place(told.anew(all_notes))
     lines = [_heading(record, verdicts, running=running), "", *_list_lines(notes.markdown(notes_at_verdict))]
@@ -97,10 +97,8 @@ def _labelled(label: str, names: list[str]) -> str:
 def _heading(record: Weighing, verdicts: list[Verdict], *, running: bool) -> str:
     stopped = sentences.stopped(record.stop, running=running)
     stopped_text = f" ({stopped})" if stopped else ""
-    if record.identical is not None:
-        return f"**same**: {escape(record.identical.message)}"
-    if record.new_suite is not None:
-        return f"**no verdict**: {escape(record.new_suite.message)}"
+    if record.unmeasured is not None:
+        return f"**{'no verdict' if record.identical is None else 'same'}**: {escape(record.unmeasured.message)}"
     if not verdicts:
         return (
             f"**no result**: {sentences.without_verdict(record.stop)}{'' if 'failed' in record.stop else stopped_text}"

@@ -53,11 +53,8 @@ def weighing(
     """
     sheet, told = Sheet(console), told or notes.Told()
     _print_stopped(sheet, record, running=running)
-    if record.identical is not None:
-        _print_unmeasured(sheet, record, record.identical, "same", STYLES["same"], told)
-        return
-    if record.new_suite is not None:
-        _print_unmeasured(sheet, record, record.new_suite, "no verdict", "bold yellow", told)
+    if record.unmeasured is not None:
+        _print_unmeasured(sheet, record, record.unmeasured, told)
         return
     if not verdicts:
         sheet.row("no result", budgets.NO_PAIR, style="bold yellow")
@@ -128,10 +125,11 @@ def _print_stopped(sheet: Sheet, record: Weighing | Run, *, running: bool) -> No
         sheet.blank()
 
 
-def _print_unmeasured(sheet: Sheet, record: Weighing, reason: Finding, word: str, style: str, told: notes.Told) -> None:
+def _print_unmeasured(sheet: Sheet, record: Weighing, reason: Finding, told: notes.Told) -> None:
     """Print why nothing had to be measured, and the other findings about both sides."""
     _print_names(sheet, record)
     sheet.blank()
+    word, style = ("no verdict", "bold yellow") if record.identical is None else ("same", STYLES["same"])
     is_new = told.remember(notes.Note(reason.message, reason.remedy))
     sheet.row(word, reason.message, *([reason.remedy] if reason.remedy and is_new else []), style=style)
     notes.show(sheet, told.anew(notes.of_unmeasured(record, reason)))
