@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from steelyard.model.files import save
-from steelyard.model.soundness import CHECK_FORMAT
 from tests.design.unpaired.test_runs import A
 from tests.foreign import foreign_results, hyperfine, processes
 from tests.in_process import InProcess
@@ -81,7 +80,7 @@ def test_mistakes_are_one_sentence(asked: InProcess, words: list[str], says: str
     (asked.folder / "empty").touch()
     hyperfine(asked.folder / "times.json", a=[1.0])
     save(A, asked.folder / "run.json")
-    (asked.folder / "check.json").write_text(json.dumps({"format": CHECK_FORMAT}))
+    (asked.folder / "check.json").write_text(json.dumps({"format": "steelyard-check"}))
     asked("import", "times.json", "-o", "kept.json")
     before = (asked.folder / "times.json").read_bytes()
     assert says in asked.refuses("import", *words)
