@@ -84,6 +84,19 @@ def test_only_what_is_missing_is_watched_again() -> None:
     assert Counter(one.side for one in record.heap.launches) == {0: 3, 1: 3}
 
 
+def test_what_is_not_seen_is_said_of_launches_before_a_kill_too() -> None:
+    def silent(_: int, spec: LaunchSpec) -> Measured:
+        leaves(spec, 0, 0)
+        return PLAIN
+
+    whole, _ = stage(silent, weighing(1, heap=1))[0]()
+    assert {one.code for one in whole.findings} == {"heap-silent"}
+    killed = weighing(1, heap=1).model_copy(update={"heap": whole.heap})
+    made, machine, _ = stage(silent, killed)
+    assert {*made()[0].findings} == {*whole.findings}
+    assert not machine.specs
+
+
 def test_a_control_is_not_watched() -> None:
     header = weighing(1, heap=1)
     control = Benchmark(name="control", candidate=0, control=True)

@@ -72,6 +72,10 @@ class HeapStage:
         reason: StopReason = "interrupted"
         error: SteelyardError | None = None
         try:
+            for launch in self._launches:  # of a weighing that was killed, only these are known
+                place = launch.benchmark, launch.side
+                target = self.targets.of(*place, draw_pair(record.settings.seed, launch.benchmark, 0))
+                self._note_unseen(target.name, subject_of(record, *place), launch.use)
             self._watch_all(record)
         except Interrupted:
             pass  # what was seen until then is kept
@@ -120,8 +124,7 @@ class HeapStage:
     def _launch(self, benchmark: int, side: int, target: Target, subject: Subject) -> None:
         def keep(reading: Reading[HeapUse | None]) -> None:
             use, measured = reading.value, reading.measured
-            if (finding := unseen_memory_finding(target.name, Path(subject.program), use, subject.name)) is not None:
-                self._findings[finding.message] = finding
+            self._note_unseen(target.name, subject, use)
             if use is not None:
                 launch = HeapLaunch(
                     benchmark=benchmark, side=side, use=use, wall_ns=measured.wall_ns, cpu_ns=measured.all_cpu_ns
@@ -131,6 +134,10 @@ class HeapStage:
 
         # One process, however many a timed launch has: what is counted needs no length.
         self.runner.launch(replace(target, spec=replace(target.spec, repeat=1)), heap.HeapWatcher(), keep)
+
+    def _note_unseen(self, name: str, subject: Subject, use: HeapUse | None) -> None:
+        if (finding := unseen_memory_finding(name, Path(subject.program), use, subject.name)) is not None:
+            self._findings[finding.message] = finding
 
 
 def unseen_memory_finding(
