@@ -17,6 +17,7 @@ from steelyard.measure.count.profile import FunctionCost
 from steelyard.model.counting import CountedProcess, CountSettings
 from steelyard.model.errors import LaunchError, MeasurementError, UsageError
 from steelyard.model.launch_spec import LaunchSpec
+from steelyard.model.launches import Launches
 from steelyard.model.records import Weighing
 from steelyard.model.subject import Benchmark
 from steelyard.stats.counts import counts_needed
@@ -36,6 +37,7 @@ from tests.design.counted import (
 )
 from tests.design.scripted import run_header, weighing
 from tests.elf_heads import INTERPRETER, NOTE, made
+from tests.model.samples import row
 
 BOTH = [(0, 0), (0, 1)]
 MORE = counts_needed(0.01)
@@ -365,6 +367,12 @@ def test_a_counting_is_carried_on_where_it_stopped(stage: Stage) -> None:
     assert (ended.instructions(0), ended.instructions(1)) == ([5, 5], [5, 5])
     assert len(ended.kept) == 1
     assert ended.codes() == []
+
+
+def test_the_seconds_are_those_of_all_sessions_or_of_the_pairs(stage: Stage) -> None:
+    begun = begun_by(stage).model_copy(update={"seconds": 100.0})
+    assert stage(begun, [5]).record.seconds > 100
+    assert stage(begun.model_copy(update={"launches": Launches.of_rows([row()])}), [5]).record.seconds == 100
 
 
 def test_what_differs_from_the_counts_before_is_noticed(stage: Stage) -> None:

@@ -101,7 +101,8 @@ class CountingStage:
         return counted.model_copy(
             update={
                 "stop": [before if before in ("failed", "time") else reason for before in counted.stop],
-                "seconds": self._clock() - started,
+                # Once pairs were measured, the seconds are those of the pairs.
+                "seconds": self._record.seconds + (0 if len(counted.launches) else self._clock() - started),
                 "findings": [*self._record.findings, *(one for one in found if one not in self._record.findings)],
             }
         ), error
