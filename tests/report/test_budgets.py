@@ -106,6 +106,14 @@ def test_another_way_of_pairing_is_named_beside_the_budget_where_it_may_need_far
     assert "smaller input" not in budgets.budget(hopeless, SETTINGS, None)
 
 
+def test_the_time_to_go_on_with_is_what_a_rerun_takes_less_what_was_used_of_it() -> None:
+    settings = SETTINGS.model_copy(update={"reserve": 0.5, "max_time_s": 100.0, "pairs": None})
+    record = weighing(stop="time", settings=settings).model_copy(update={"preparing_s": 40.0, "seconds": 60.0})
+    one = verdict(verdict="undecided", pairs_needed=900, seconds_needed=500.0)
+    assert budgets.budget(one, settings, "time").endswith("rerun with some to spare: --max-time 700")
+    assert budgets.option_to_continue([one], record) == "--max-time 600"
+
+
 def test_no_budget_sees_through_a_coarse_clock() -> None:
     coarse = Finding(code="coarse-clock", message="ticks")
     text = budgets.budget(verdict(verdict="undecided", margin_needed=0.1, findings=[coarse]), SETTINGS, "futile")

@@ -126,7 +126,8 @@ def option_to_continue(verdicts: list[Verdict], record: Weighing) -> str | None:
     if settings.pairs is not None:
         pairs = max(RESERVE_FACTOR * (verdict.pairs_needed or 0) - verdict.pairs for verdict in open_verdicts)
         return f"--pairs {rounded_up(pairs)}"
-    seconds = max(RESERVE_FACTOR * _seconds_needed(verdict) - record.seconds for verdict in open_verdicts)
+    used_s = record.preparing_s + record.seconds
+    seconds = max(RESERVE_FACTOR * _seconds_needed(verdict) - used_s for verdict in open_verdicts)
     return f"--max-time {rounded_up(seconds)}"
 
 
