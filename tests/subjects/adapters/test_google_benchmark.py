@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from steelyard.design.runner.target import Target
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import LaunchError
+from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.google_benchmark import GoogleBenchmark, repetitions_of
 from steelyard.subjects.harness import Work
@@ -240,7 +241,6 @@ def answer(text: str, *names: str) -> tuple[Sample, ...]:
         ({"iterations": 0}, None),
         ({"iterations": 2.5}, None),
         ({"iterations": 10**13, "real_time": 1e-17}, None),
-        ({"skipped": True, "skip_message": "no GPU"}, None),
     ],
 )
 def test_an_entry(entry: dict[str, Any], sample: Sample | None) -> None:
@@ -251,6 +251,16 @@ def test_an_entry(entry: dict[str, Any], sample: Sample | None) -> None:
     with pytest.raises(LaunchError) as refused:
         answer(text)
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(("message", "reason"), [("no GPU", "it skipped itself: no GPU"), ("", "it skipped itself")])
+def test_one_that_skips_itself_gives_its_reason(message: str, reason: str) -> None:
+    work = Work("a", 10, 1)
+    target = Target("old (a)", spec("old"), 0, None, GoogleBenchmark(), work)
+    measured = replace(PLAIN, results=report({"name": "a", "skipped": True, "skip_message": message}).encode())
+    with pytest.raises(SkippedError, match=rf"old \(a\) says: {reason}") as skipped:
+        target.samples(measured)
+    assert skipped.value.reason == reason
 
 
 @pytest.mark.parametrize("name", ["iterations", "real_time", "cpu_time", "repetitions", "skipped", "error_occurred"])

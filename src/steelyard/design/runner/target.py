@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.model.errors import LaunchError, MeasurementError
+from steelyard.model.errors import LaunchError, MeasurementError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.rows import Sample, judged_samples
@@ -104,7 +104,10 @@ class Target:
             if self.needs_still and any(one.delay_ns is None for one in samples):
                 raise LaunchError(_CLOCK_WENT_ON)
         except LaunchError as error:
-            raise type(error)(f"{self.name} {without_secrets(str(error), self.spec.env)}") from error
+            message = f"{self.name} {without_secrets(str(error), self.spec.env)}"
+            if isinstance(error, SkippedError):
+                raise SkippedError(message, error.reason) from error
+            raise type(error)(message) from error
         return samples
 
 

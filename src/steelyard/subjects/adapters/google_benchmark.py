@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from steelyard.model.errors import LaunchError, SelectionError, VanishedError
+from steelyard.model.errors import LaunchError, SelectionError, SkippedError, VanishedError
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_BYTES,
@@ -78,6 +78,8 @@ class Repetition:
     """How many repetitions the benchmark has in all, if that is told."""
     sample: Sample | None = None
     error: str = ""
+    skips: bool = False
+    """Whether that is as its code wanted it (SkipWithMessage, from 1.8.1)."""
     processed: dict[str, float] = field(default_factory=dict)
     """How much an iteration processes, by unit, as far as its code tells."""
     iteration_ns: float = 0.0
@@ -143,8 +145,9 @@ class GoogleBenchmark(StillHarness):
             repetitions_of(results) if results.strip() or b"Failed to match" not in (measured.stderr or b"") else []
         )
         check_only((repetition.name for repetition in repetitions), work.name)
-        if error := next((repetition.error for repetition in repetitions if repetition.error), ""):
-            raise LaunchError(f"says: {error}")
+        if failed := next((repetition for repetition in repetitions if repetition.error), None):
+            said = f"says: {failed.error}"
+            raise SkippedError(said, failed.error) if failed.skips else LaunchError(said)
         if refusal := next(filter(None, (repetition.refusal for repetition in repetitions)), None):
             raise refusal
         samples = tuple(repetition.sample for repetition in repetitions if repetition.sample)
@@ -202,9 +205,8 @@ def _repetition(entry: dict[str, Any]) -> Repetition:
             name, repetitions, error=str(entry.get("error_message") or "an error occurred")[:MOST_CHARACTERS]
         )
     if entry.get("skipped") is True:
-        return Repetition(
-            name, repetitions, error=f"skipped {entry.get('skip_message') or ''}"[:MOST_CHARACTERS].strip()
-        )
+        message = str(entry.get("skip_message") or "")[:MOST_CHARACTERS]
+        return Repetition(name, repetitions, error=f"it skipped itself{message and f': {message}'}", skips=True)
     try:
         sample = _sample(entry, name)
     except LaunchError as refusal:

@@ -68,8 +68,9 @@ def _benchmark(name: str, repetitions: list[Repetition]) -> FoundBenchmark:
 
 def _why_not(repetition: Repetition) -> str:
     """Return why a repetition has no sample; empty if it has one."""
-    failure = f"it failed ({repetition.error})" if repetition.error else ""
-    return f"it {repetition.refusal}" if repetition.refusal else failure
+    if repetition.skips or not repetition.error:
+        return repetition.error or (f"it {repetition.refusal}" if repetition.refusal else "")
+    return f"it failed ({repetition.error})"
 
 
 def _without_repetitions(aggregated: list[dict[str, Any]], known: Set[str]) -> list[FoundBenchmark]:
