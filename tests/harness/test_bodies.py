@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import partial
+from functools import partial, wraps
 from random import Random
 from typing import Any
 
@@ -41,6 +41,49 @@ def test_a_parameter_may_have_a_name_that_no_code_can_have() -> None:
     with prepared(declared(lambda **others: done.append(others)), {"class": 2}, 1) as work:
         samples_of(work, 1, 1)
     assert done == [(1, {"class": 2, "a b": 3, "m": 4}), {"class": 2}]
+
+
+def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    return wraps(function)(lambda *args, **values: function(*args, **values))
+
+
+def test_a_decorator_may_hide_what_a_function_is() -> None:
+    done: list[Any] = []
+
+    @decorated
+    def sets_up(n: int) -> Iterator[Callable[[], None]]:
+        done.append(f"set up {n}")
+        yield lambda: done.append(n)
+        done.append("torn down")
+
+    @decorated
+    async def awaited(drawn: float, n: int) -> None:
+        await asyncio.sleep(0)
+        done.append((drawn, n))
+
+    @decorated
+    async def sets_up_later() -> AsyncIterator[Callable[[], None]]:
+        yield lambda: done.append("async")
+
+    run(sets_up, loops=1, samples=1, n=3)
+    run(awaited, lambda random: random.random(), loops=1, samples=1, seed=4, n=5)
+    run(sets_up_later, loops=1, samples=1)
+    assert done == ["set up 3", 3, "torn down", (Random(4).random(), 5), "async"]
+
+
+def test_a_decorator_that_runs_what_it_hides_makes_a_plain_body() -> None:
+    done: list[Any] = []
+
+    def numbered() -> Iterator[int]:
+        yield 1
+
+    @wraps(numbered)
+    def as_list() -> list[int]:
+        done.append(list(numbered()))
+        return [1]
+
+    run(as_list, loops=2, samples=1)
+    assert done == [[1]] * 3  # one call tells what it is
 
 
 def test_plain_with_parameters() -> None:

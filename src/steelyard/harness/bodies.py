@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 
 from steelyard.harness.faults import BodyError
 from steelyard.harness.loop import PREFIX, Text
-from steelyard.harness.signature import ASYNC_GENERATOR, COROUTINE, GENERATOR, Signature, by_keyword, kind
+from steelyard.harness.signature import ASYNC_GENERATOR, COROUTINE, GENERATOR, Signature, by_keyword, kind, kind_of_call
 from steelyard.harness.worker import Work
 
 TYPE_CHECKING = False
@@ -55,17 +55,18 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
     draw = _draw(declaration.inputs, values, seed)
     leading = [f"{PREFIX}input"] if draw else []
     with _Stage() as stage:
-        if not kind(function) & (GENERATOR | ASYNC_GENERATOR):
+        is_of = kind_of_call(function, values, _draw(declaration.inputs, values, seed))
+        if not is_of & (GENERATOR | ASYNC_GENERATOR):
             call = Signature(function).call(values, leading, _VALUE)
-            yield _work(function, call, values, stage, draw, collect=declaration.gc)
+            yield _work(function, is_of, call, values, stage, draw, collect=declaration.gc)
             return
         taken = {name: values[name] for name in Signature(function).taken(values, 0)}
-        step = _stepper(function, taken, stage)
+        step = _stepper(function, is_of, taken, stage)
         body = step()
         if not callable(body):
             shown = "nothing" if body is _NOTHING else f"{body!r:.60}"
             raise BodyError(f"{declaration.name}() yields {shown}: it has to yield the function to measure")
-        yield _work(body, ", ".join(leading), {}, stage, draw, collect=declaration.gc)
+        yield _work(body, kind(body), ", ".join(leading), {}, stage, draw, collect=declaration.gc)
         if step() is not _NOTHING:
             raise BodyError(f"{declaration.name}() yields twice: what stands behind its yield is the tear-down")
 
@@ -78,11 +79,12 @@ def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     named = map(by_keyword, kwargs, variables[len(args) :])
     call = ", ".join([*variables[: len(args)], *named])
     with _Stage() as stage:
-        yield _work(function, call, values, stage, None, collect=False)
+        yield _work(function, kind(function), call, values, stage, None, collect=False)
 
 
 def _work(
     body: Callable[..., Any],
+    is_of: int,
     call: str,
     values: dict[str, Any],
     stage: _Stage,
@@ -90,15 +92,15 @@ def _work(
     *,
     collect: bool,
 ) -> Work:
-    if kind(body) & (GENERATOR | ASYNC_GENERATOR):
+    if is_of & (GENERATOR | ASYNC_GENERATOR):
         function_name = getattr(body, "__name__", "f")
         called = function_name if function_name.isidentifier() else "f"  # a lambda has no name to call it by
-        way_out = f", as in lambda: list({called}())" if kind(body) & GENERATOR else ""
+        way_out = f", as in lambda: list({called}())" if is_of & GENERATOR else ""
         raise BodyError(
             f"{function_name}() is a generator: a call of it runs nothing of its code, so that only making it would be "
             f"timed; measure what runs through it{way_out}"
         )
-    asynchronous = bool(kind(body) & COROUTINE)
+    asynchronous = bool(is_of & COROUTINE)
     if asynchronous:
         stage.event_loop()  # raises, if there can be none, before anything is begun
     names = [f"{PREFIX}body", *(_VALUE + name for name in values)]
@@ -116,9 +118,9 @@ def _draw(inputs: Callable[..., Any] | None, values: dict[str, Any], seed: int) 
     return lambda: make(random, **taken)
 
 
-def _stepper(function: Callable[..., Any], values: dict[str, Any], stage: _Stage) -> Callable[[], Any]:
+def _stepper(function: Callable[..., Any], is_of: int, values: dict[str, Any], stage: _Stage) -> Callable[[], Any]:
     """Return a function that runs on to the next yield and returns its value; the generator is closed at the end."""
-    if not kind(function) & ASYNC_GENERATOR:
+    if not is_of & ASYNC_GENERATOR:
         generator: Generator[Any] = function(**values)
         stage.callback(generator.close)
         return lambda: next(generator, _NOTHING)

@@ -12,6 +12,7 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = (
     0x80,
     0x200,
 )  # as in inspect, whose import takes longer than Python's start
+_CODE_OF = {"gi_code": GENERATOR, "cr_code": COROUTINE, "ag_code": ASYNC_GENERATOR}
 _ANY_POSITIONAL, _ANY_KEYWORD = 0x04, 0x08
 
 
@@ -88,6 +89,24 @@ def kind(function: Callable[..., Any]) -> int:
     called = function if hasattr(function, "__code__") else type(function).__call__
     flags: int = getattr(getattr(called, "__code__", None), "co_flags", 0)
     return flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR)
+
+
+def kind_of_call(function: Callable[..., Any], values: dict[str, Any], draw: Callable[[], Any] | None) -> int:
+    """Return the kind of a function, or of what its call returns if it is wrapped around one that has a kind.
+
+    Some decorators leave a generator or a coroutine to their caller, others run it: only a call tells.
+    """
+    inner = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    if inner is function or kind(function) or not kind(inner):
+        return kind(function)
+    leading = [] if draw is None or kind(inner) & (GENERATOR | ASYNC_GENERATOR) else [draw()]
+    returned = function(*leading, **{name: values[name] for name in Signature(function).taken(values, len(leading))})
+    found = next((flag for name, flag in _CODE_OF.items() if hasattr(returned, name)), 0)
+    if found & (GENERATOR | COROUTINE):
+        returned.close()  # nothing of it has run
+    return found
 
 
 def check(function: Callable[..., Any], inputs: Callable[..., Any] | None, params: Iterable[str]) -> None:
