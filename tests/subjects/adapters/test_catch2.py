@@ -177,10 +177,13 @@ def test_a_test_without_a_benchmark_may_have_any_name() -> None:
         results_from(report(one(), test="a&#9;b"))
 
 
-def test_words_that_it_refuses_are_told() -> None:
-    said = b"\nError(s) in input:\n  Unrecognised token: --benchmark-samples\n\nRun with -? for usage\n"
-    complaint = Catch2().complaint(replace(PLAIN, stderr=said, exit_code=255))
-    assert complaint == "says: Unrecognised token: --benchmark-samples"
+@pytest.mark.parametrize(("option", "hint"), [("--benchmark-samples", " (steelyard gives"), ("--mine", "")])
+def test_words_that_it_refuses_are_told(option: str, hint: str) -> None:
+    said = f"\nError(s) in input:\n  Unrecognised token: {option}\n\nRun with -? for usage\n"
+    complaint = Catch2().complaint(replace(PLAIN, stderr=said.encode(), exit_code=255))
+    assert complaint is not None
+    assert complaint.startswith(f"says: Unrecognised token: {option}{hint}")
+    assert complaint.endswith(")") is bool(hint)
 
 
 def test_errors_are_of_their_kind() -> None:

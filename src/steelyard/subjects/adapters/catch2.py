@@ -49,6 +49,8 @@ _WARM_UP_MS = 1
 # More than any test has, and more than a name has room for.
 _MOST_SECTIONS = 250
 
+# What we give; a second time, Catch2 says that it does not recognise it.
+_GIVEN = ("--reporter", "--out", "--benchmark-samples", "--benchmark-warmup-time", "--benchmark-no-analysis")
 _REFUSED = re.compile(r"^Error\(s\) in input:\s+(.+)$", re.MULTILINE)
 _TAG = re.compile(r"\[([^][]+)\]")
 _HIDDEN = (".", "!hide")
@@ -110,7 +112,9 @@ class Catch2(StillHarness):
     def complaint(self, measured: Measured) -> str | None:
         """Return which test failed, or which of our arguments the command already has or the program does not know."""
         if refused := _REFUSED.search(end_of_stderr(measured)):
-            return f"says: {refused[1]}"[:MOST_CHARACTERS]
+            is_ours = refused[1].endswith(_GIVEN)
+            hint = " (steelyard gives it, too: leave it out; before 2.11.2 Catch2 lacks some)" if is_ours else ""
+            return f"says: {refused[1][:MOST_CHARACTERS]}{hint}"
         try:
             return _failure(_parse_xml(measured.results or b""))
         except LaunchError:
