@@ -35,6 +35,7 @@ CR_OF_GNU = b"/usr/bin/env: 'python3\\r': No such file or directory\n/usr/bin/en
 CR_OF_BUSYBOX = b"env: can't execute 'python3\r': No such file or directory\n"
 NO_CR = b"env: 'pythn3': No such file or directory\r\n"
 NO_MODULE = b"ModuleNotFoundError: No module named 'rows.late'\n"
+NO_LIBRARY = b"./work: error while loading shared libraries: libw.so: cannot open shared object file: No such file\n"
 EMPTY_INPUT = "standard input is empty: --stdin FILE has each launch read a file"
 LATE = {"timed_out": True, "exit_code": None, "signal": 9}
 
@@ -65,8 +66,15 @@ LATE = {"timed_out": True, "exit_code": None, "signal": 9}
         (OF_A_LIST, {"exit_code": 1, "stdout": b"usage: work all\n"}, "status 1 (its last words: usage: work all): "),
         (OF_A_LIST, {"exit_code": 1, "stdout": b"a\n", "stderr": b"no rows"}, "status 1 (its last words: no rows): "),
         (OF_A_HARNESS, {"exit_code": 1, "stdout": b"a\n"}, "work failed with exit status 1: "),
-        (OF_A_LIST, {"exit_code": 1, "stderr": NO_MODULE}, no_module_remedy("rows.late")),
-        (TARGET, {"exit_code": 1, "stderr": NO_MODULE}, COMMAND_REMEDY),
+        (OF_A_LIST, {"exit_code": 1, "stderr": NO_MODULE}, no_module_remedy("rows.late").partition(" (A ")[0]),
+        (OF_A_LIST, {"exit_code": 1, "stderr": NO_MODULE}, "environment: --env PYTHONPATH passes yours on, --env PYT"),
+        (TARGET, {"exit_code": 1, "stderr": NO_MODULE}, "environment: --env PYTHONPATH passes yours on, --env PYTHON"),
+        (TARGET, {"exit_code": 127, "stderr": NO_LIBRARY}, "a small environment: --env LD_LIBRARY_PATH passes yours"),
+        (
+            replace(TARGET, spec=replace(WORK, env=(b"PYTHONPATH=src",))),
+            {"exit_code": 1, "stderr": NO_MODULE},
+            COMMAND_REMEDY,
+        ),
     ],
 )
 def test_how_it_failed_and_what_to_do(target: Target, how: dict[str, Any], said: str) -> None:

@@ -21,6 +21,14 @@ from steelyard.subjects.command import command_line
 _HOOK_REMEDY = "fix it, or have it exit with status 0 if its failure does not matter"
 # The last words of a Python that lacks a module; with `-m` it leaves out the quotes.
 _MODULE_NOT_FOUND = re.compile(rb"No module named '?([A-Za-z_][\w.]*)'?\s*\Z")
+# What is said of something that is missing, and the variable by which it may be found in the user's shell.
+_FOUND_BY = (
+    (_MODULE_NOT_FOUND, "PYTHONPATH"),
+    (re.compile(rb"error while loading shared libraries: [^\n]*cannot open shared object file"), "LD_LIBRARY_PATH"),
+    (re.compile(rb"Can't locate \S+ in @INC"), "PERL5LIB"),
+    (re.compile(rb"cannot load such file -- [^./]"), "RUBYLIB"),
+    (re.compile(rb"Could not find or load main class"), "CLASSPATH"),
+)
 
 # What Node.js says of a package; one of the program's own files begins with a dot or a slash.
 _PACKAGE_NOT_FOUND = re.compile(rb"Cannot find (?:module|package) '[^./]")
@@ -90,8 +98,8 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     if how is None:
         return
     if complaint := target.complaint(measured):
-        # The module may be found by way of a variable of the user's, PYTHONPATH above all, which a launch does not see.
-        environment_hint = f" {ENVIRONMENT}" if _MODULE_NOT_FOUND.search(complaint.encode()) else ""
+        said = complaint.encode(errors="replace")
+        environment_hint = f" {_environment(said, target.spec)}" if _MODULE_NOT_FOUND.search(said) else ""
         reason = f"{without_secrets(complaint, target.spec.env)}{environment_hint}"
         sentence = f"{target.name} {how} and {reason}"
         raise SkippedError(sentence, reason.removeprefix("says: ")) if target.skips(measured) else LaunchError(sentence)
@@ -147,7 +155,16 @@ def _remedy(measured: Measured, target: Target) -> str:
     if measured.signal == Signals.SIGPROF:
         return _PROFILER_REMEDY
     missing = _MODULE_NOT_FOUND.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
-    return target.remedy if missing is None else no_module_remedy(missing[1].decode())
+    remedy = target.remedy if missing is None else no_module_remedy(missing[1].decode())
+    return remedy.replace(ENVIRONMENT, _environment(measured.stderr or b"", target.spec))
+
+
+def _environment(said: bytes, spec: LaunchSpec) -> str:
+    """Return how a launch gets more of the environment, with the variable that what the program `said` is about."""
+    name = next((name for complaint, name in _FOUND_BY if complaint.search(said)), None)
+    if name is None or any(variable.startswith(f"{name}=".encode()) for variable in spec.env):
+        return ENVIRONMENT
+    return f"(A launch sees only a small environment: --env {name} passes yours on, --env {name}=FOLDER sets it.)"
 
 
 def _has_packages(folder: bytes) -> bool:
