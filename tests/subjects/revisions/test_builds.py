@@ -318,9 +318,14 @@ def test_a_work_tree_that_changes_meanwhile_is_built_as_it_was(build: Builder, t
 
 def test_a_folder_that_one_side_has_not(build: Builder) -> None:
     build.repo.write("below/file", "x")
-    error = build.refusal(UsageError, base="main", within="below")
-    assert str(error).startswith("main (")
-    assert "has no folder below" in str(error)
+    for recipe in (Recipe(), Recipe(may_be_new=True), Recipe()):
+        if recipe.may_be_new:  # which makes the folder, and keeps it
+            with build("main", within="below", recipes=[recipe]) as sides:
+                assert sides[0].folder.is_dir()
+            continue
+        error = build.refusal(UsageError, base="main", within="below", recipes=[recipe])
+        assert str(error).startswith("main (")
+        assert "has no folder below" in str(error)
 
 
 def test_a_folder_that_may_be_new_is_empty_and_nothing_is_built_in_it(build: Builder) -> None:

@@ -147,7 +147,8 @@ def _acquire(maker: Maker, key: str, job: Job, attempt: ExitStack) -> Entry:
 
 
 def _built(maker: Maker, job: Job, entry: Entry) -> Built:
-    """Return a job's build, whose entry is held."""
+    """Return a job's build, whose entry is held; raises UsageError if that has been made for who needs no folder."""
+    maker.check_directory(job, entry)
     facts = entry.facts()
     notes = facts.notes if facts else ()
     failures = {one.mark: one.failure for one in facts.targets if one.failure is not None} if facts else {}

@@ -84,7 +84,9 @@ class Maker:
         entry.begin()
         self.watch(Progress(f"checking out {job.revision.label}", 0, total, noun=NOUN))
         notes = check_out(self.repository, job.revision, Places(entry.files, entry.git))
-        self._check_directory(job, entry)
+        if job.recipe.may_be_new:
+            (entry.files / self.repository.directory).mkdir(parents=True, exist_ok=True)
+        self.check_directory(job, entry)
         return _Checkout(job, entry, notes)
 
     def _build(self, batch: Sequence[_Checkout], done: int, total: int) -> None:
@@ -119,11 +121,12 @@ class Maker:
                 command = one.job.recipe.written_for(build)
                 one.targets.append(TargetFacts(mark=mark, command=command, failure=how))
 
-    def _check_directory(self, job: Job, entry: Entry) -> None:
+    def check_directory(self, job: Job, entry: Entry) -> None:
+        """Raise UsageError if a revision lacks the user's folder, which may have been made for who may do without."""
         folder = entry.files / self.repository.directory
-        if job.recipe.may_be_new:
-            folder.mkdir(parents=True, exist_ok=True)
-        if not folder.is_dir():
+        if folder == entry.files or job.recipe.may_be_new:
+            return
+        if not folder.is_dir() or not any(folder.iterdir()):  # git has no empty folders
             raise UsageError(
                 f"{job.revision.label} has no folder {self.repository.directory}, where this was asked for: "
                 "change to one that both sides have"
