@@ -107,6 +107,15 @@ def test_nothing_of_the_user_s_is_written_to(repo: Repo) -> None:
     assert repo.contents() == before
 
 
+def test_an_index_that_is_split_stays_as_it_is(repo: Repo) -> None:
+    repo.git("config", "core.splitIndex", "true")
+    repo.git("update-index", "--split-index")
+    repo.write("new", "x")
+    before = {path: content for path, (content, _) in repo.contents().items()}  # whoever reads it sets its time
+    assert both(repo, "main")[1].commit is None
+    assert {path: content for path, (content, _) in repo.contents().items()} == before
+
+
 def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
     repo.git("config", "core.trustCtime", "false")
     source, index = repo.folder / "source", repo.folder / ".git/index"

@@ -37,6 +37,7 @@ _OPTIONS = (
     "core.sparseCheckout=false",
     "core.quotePath=false",
     "core.safecrlf=false",
+    "core.splitIndex=false",
     "submodule.recurse=false",
     "advice.addEmbeddedRepo=false",
     "gc.auto=0",
