@@ -116,6 +116,13 @@ def test_an_index_that_is_split_stays_as_it_is(repo: Repo) -> None:
     assert {path: content for path, (content, _) in repo.contents().items()} == before
 
 
+def test_a_file_that_git_is_told_to_pass_over_is_taken_as_git_has_it(repo: Repo) -> None:
+    tracked = repo.git("ls-files").split()
+    repo.git("update-index", "--skip-worktree", *tracked)
+    repo.write("source", script("mine alone"))
+    assert both(repo)[1].commit == repo.git("rev-parse", "HEAD")
+
+
 def test_a_change_in_the_same_tick_as_the_index_is_seen(repo: Repo) -> None:
     repo.git("config", "core.trustCtime", "false")
     source, index = repo.folder / "source", repo.folder / ".git/index"

@@ -127,7 +127,7 @@ def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
                 "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(repository.common / "objects")),
             },
         )
-        ended = git.ask("add", "--all", "--", ".")
+        ended = git.ask("add", "--all")
         if ended.status != 0:
             raise UsageError(f"the work tree {repository.root} cannot be taken as it is: git says {last_words(ended)}")
         yield git.do(f"the work tree {repository.root} cannot be taken as it is", "write-tree"), git
