@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.measure.tools import Ended
 from steelyard.model.errors import UsageError
-from steelyard.subjects.revisions.git import Repository, repository_of
+from steelyard.subjects.revisions.git import Repository, last_words, repository_of
 from steelyard.subjects.revisions.revision import Revision, resolve_alone, resolve_sides
 from tests.repositories import Repo, script
 
@@ -196,6 +197,11 @@ def test_a_git_that_is_killed_has_said_nothing(repo: Repo, tmp_path: Path) -> No
     git.chmod(0o755)
     with pytest.raises(UsageError, match="git says nothing, and was killed by SIGKILL, as by the kernel"):
         seen(repo.folder, PATH=str(tmp_path))
+
+
+def test_a_filter_that_does_not_start_is_named() -> None:
+    said = "git-lfs filter-process: 1: git-lfs: not found\nfatal: the remote end hung up unexpectedly\n"
+    assert last_words(Ended(status=128, out="", err=said)).endswith("git-lfs: not found")
 
 
 def test_no_repository(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ _OPTIONS = (
 )
 # Git's own advice, which names the top of the repository, wherever in it the user is.
 _TRUST_ADVICE = re.compile(r"git config --global --add safe\.directory .+")
-# Follows the errors about the files themselves.
-_UNSPECIFIC_ERROR = "fatal: adding files failed"
+# These follow what says more: the errors about the files themselves, and those of a filter that did not start.
+_UNSPECIFIC_ERRORS = frozenset({"fatal: adding files failed", "fatal: the remote end hung up unexpectedly"})
 _SHALLOW_REMEDY = "fetch all of it (git fetch --unshallow; fetch-depth: 0 of actions/checkout, GIT_DEPTH: 0 of GitLab)"
 
 
@@ -155,7 +155,7 @@ def repository_of(start: Path, environment: Mapping[str, str]) -> Repository:
 def last_words(ended: Ended) -> str:
     """Return the last line of git's output that says what failed."""
     lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
-    lines = [line for line in lines if line != _UNSPECIFIC_ERROR] or lines
+    lines = [line for line in lines if line not in _UNSPECIFIC_ERRORS] or lines
     said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
     said = said.removeprefix("fatal: ").removeprefix("error: ")
     return said or f"nothing, and {how_status_failed(ended.status or 0)}"
