@@ -202,12 +202,13 @@ def test_what_changes_a_build_has_it_made_anew(build: Builder, tmp_path: Path) -
 
 
 def test_what_a_build_finds(build: Builder) -> None:
-    build.environment |= {"CFLAGS": "-O3", "API_TOKEN": "x", "CARGO_REGISTRY_TOKEN": "x", "OTHER": "x", "GIT_DIR": "x"}
+    read = {"CFLAGS": "-O3", "FC": "f", "PKG_CONFIG_LIBDIR": "/p", "NIX_CFLAGS_COMPILE": "-I/n", "CUDA_HOME": "/c"}
+    build.environment |= {**read, "API_TOKEN": "x", "CARGO_REGISTRY_TOKEN": "x", "OTHER": "x", "GIT_DIR": "x"}
     recipe = Recipe("env; echo layout {layout}", {"MODE": "fast"}, layout=7)
     with build(recipes=[recipe]) as sides:
         said = sides[0].log.read_text()
         assert "layout 7\n" in said
-        assert {"CFLAGS=-O3", "MODE=fast"} <= set(said.split("\n"))
+        assert {"MODE=fast", *(f"{name}={value}" for name, value in read.items())} <= set(said.split("\n"))
         assert not any(name in said for name in ("TOKEN", "OTHER", "GIT_DIR"))
         assert sides[0].facts().layout == 7
 

@@ -17,18 +17,22 @@ from steelyard.model.secrecy import is_secret
 from steelyard.subjects.command import PASSED_ON
 
 _TOOLS = tuple(
-    "cc c++ gcc g++ clang clang++ ld ld.lld mold make cmake ninja meson rustc cargo go zig swift ghc "  # noqa: SIM905
+    "cc c++ gcc g++ gfortran nvcc clang clang++ ld ld.lld mold make cmake ninja meson rustc cargo go zig swift ghc "  # noqa: SIM905
     "javac java mvn gradle python3 python node tsc dotnet".split()
 )
 # What build tools and compilers read. Builds do not get the rest of the environment, nor any secret in it.
 _NAMES = frozenset(
     "CC CXX CPP LD AR AS NM RANLIB STRIP CFLAGS CXXFLAGS CPPFLAGS LDFLAGS LDLIBS LIBS CPATH C_INCLUDE_PATH "  # noqa: SIM905
-    "CPLUS_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG PKG_CONFIG_PATH SOURCE_DATE_EPOCH JAVA_HOME MAVEN_OPTS "
-    "JAVA_TOOL_OPTIONS VIRTUAL_ENV CONDA_PREFIX PYTHONPATH NODE_PATH NODE_OPTIONS "
+    "CPLUS_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH LD_RUN_PATH FC F77 FFLAGS FCFLAGS CUDACXX CUDAFLAGS CUDA_HOME "
+    "CUDA_PATH SOURCE_DATE_EPOCH JAVA_HOME MAVEN_OPTS MAVEN_ARGS JAVA_TOOL_OPTIONS VIRTUAL_ENV CONDA_PREFIX PYTHONPATH "
+    "NODE_PATH NODE_OPTIONS "
     "PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_FIND_LINKS PIP_CONSTRAINT PIP_CONFIG_FILE UV_INDEX "
     "UV_DEFAULT_INDEX UV_INDEX_URL NPM_CONFIG_REGISTRY npm_config_registry".split()
 )
-_PREFIXES = ("CARGO_", "RUST", "CMAKE_", "CGO_", "CCACHE_", "SCCACHE_", "GRADLE_", "MESON_")
+_PREFIXES = (
+    *("CARGO_", "RUST", "CMAKE_", "CGO_", "CCACHE_", "SCCACHE_", "GRADLE_", "MESON_", "PKG_CONFIG"),
+    *("NIX_CFLAGS", "NIX_LDFLAGS", "NIX_CC", "NIX_BINTOOLS"),  # others of Nix differ from shell to shell
+)
 _GO_NAMES = frozenset(
     "GOFLAGS GOROOT GOPATH GOPROXY GOPRIVATE GONOPROXY GONOSUMDB GOSUMDB GOINSECURE GOTOOLCHAIN GOEXPERIMENT GOARCH "  # noqa: SIM905
     "GOOS GOAMD64 GOARM64 GOCACHE GOMODCACHE GOWORK".split()
