@@ -17,9 +17,10 @@ from steelyard.model.subject import Benchmark, Subject
 from steelyard.model.typed import typed
 
 # The settings that may differ between two parts of one suite: where and when they were measured, on which processor,
-# whether beside each other, which of the usual variables are set there, and how much of it they are.
+# whether beside each other or at equal addresses, which of the usual variables are set there, and how much of it they
+# are.
 _BUDGET = ("pairs", "max_time_s", "longest_time_s")
-_PLACE = ("directory", "environment", "cpu", "cpu_choice")
+_PLACE = ("directory", "environment", "cpu", "cpu_choice", "addresses")
 _SETTINGS_OF_PART = {"seed", "shard", "starts", "output", "pairing", *_PLACE, *_BUDGET}
 # The fields of a subject that say which program it is; its file may lie elsewhere on another machine.
 _PROGRAM_FIELDS = ("name", "command", "shell", "digest")
@@ -207,12 +208,16 @@ def _join(records: Sequence[Weighing]) -> Weighing:
 def _settings(records: Sequence[Weighing]) -> Settings:
     """Return what holds for all parts, with every variable that was passed on in one of them.
 
+    Addresses were shared only if they were in every part: not every machine can do that.
+
     The budget is the least that any part was given: of a part that needs more, a larger one would be taken for enough.
     """
     told = {name: [getattr(record.settings, name) for record in records] for name in _BUDGET}
     budget = {name: min(filter(None, values), default=None) for name, values in told.items()}
     passed_on = dict.fromkeys(name for record in records for name in record.settings.environment)
-    return records[0].settings.model_copy(update={"shard": None, "environment": [*passed_on], **budget})
+    addresses = {record.settings.addresses for record in records}
+    whole = {"shard": None, "environment": [*passed_on], "addresses": min(addresses, key=bool), **budget}
+    return records[0].settings.model_copy(update=whole)
 
 
 def _benchmarks(records: Sequence[Weighing], origins: Sequence[tuple[int, int]]) -> list[Benchmark]:
