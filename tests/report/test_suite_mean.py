@@ -35,8 +35,14 @@ def test_each_of_several_metrics_is_named() -> None:
 
 
 def test_of_what_was_measured_apart_it_says_how_sure_it_is() -> None:
-    assert of_unpaired([MEAN], "if so") == ["geometric mean of 3 benchmarks: +1.02 % [+0.70 %, +1.32 %] if so"]
-    assert [line.split(":")[0] for line in of_unpaired([MEAN, OF_CPU], "if so")] == ["active", "cpu"]
+    said = "geometric mean of 3 benchmarks: +1.02 % [+0.70 %, +1.32 %] if so"
+    assert of_unpaired([MEAN], ["active"] * 3, "if so") == [said]
+    told = of_unpaired([MEAN, OF_CPU], ["active", "cpu"] * 3, "if so")
+    assert [line.split(":")[0] for line in told] == ["active", "cpu"]
+
+
+def test_a_mean_of_one_of_several_metrics_is_named_though_the_others_have_none() -> None:
+    assert of_unpaired([MEAN], ["active"] * 3 + ["max_rss"], "if so")[0].startswith("active: geometric mean of 3")
 
 
 def test_terminal_and_markdown_have_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.report import figures
@@ -24,9 +24,9 @@ def of_each_metric(record: Weighing) -> list[str]:
     return [f"{metric}: {mean}" if len(metrics) > 1 else mean for metric, mean in of_weighing(record).items()]
 
 
-def of_unpaired(means: Sequence[SuiteMean], confidence: str) -> list[str]:
-    """Return the means of two records measured apart, each with its metric or unit if there are several means."""
-    several = len(means) > 1
+def of_unpaired(means: Sequence[SuiteMean], measured: Iterable[str], confidence: str) -> list[str]:
+    """Return the means of two records measured apart, each with its metric or unit if several were `measured`."""
+    several = len({*measured}) > 1
     return [f"{f'{mean.metric}: ' if several else ''}{_mean_sentence(mean, confidence)}" for mean in means]
 
 

@@ -49,7 +49,8 @@ def show(console: Console, report: UnpairedReport) -> None:
 
 def mean_sentences(report: UnpairedReport) -> list[str]:
     """Say what all benchmarks of a metric say together."""
-    return suite_mean.of_unpaired(report.means, figures.at_confidence(report.alpha))
+    metrics = [verdict.metric for verdict in report.verdicts]
+    return suite_mean.of_unpaired(report.means, metrics, figures.at_confidence(report.alpha))
 
 
 def show_means(sheet: Sheet, means: list[str]) -> None:
