@@ -205,9 +205,10 @@ def test_short_and_tiny_runs_say_so() -> None:
     assert "short-run" not in notes(diff())
 
 
-def two(run: Run, *names: str) -> Run:
-    """Return the launches of a run as those of two benchmarks, alternating."""
-    launches = run.launches.model_copy(update={"benchmark": [place % 2 for place in range(len(run.launches))]})
+def two(run: Run, *names: str, every: int = 2) -> Run:
+    """Return the launches of a run as those of two benchmarks, alternating, or one of so many of the second."""
+    numbers = [int(place % every == 1) for place in range(len(run.launches))]
+    launches = run.launches.model_copy(update={"benchmark": numbers})
     benchmarks = [Benchmark(name=name) for name in names]
     return run.model_copy(update={"benchmarks": benchmarks, "stop": run.stop * 2, "launches": launches})
 
@@ -219,6 +220,12 @@ def test_several_benchmarks_go_by_name_and_share_alpha() -> None:
     assert len(diff(two(A, "parse", "sort"), two(B, "sort", "emit")).verdicts) == 1
     with pytest.raises(UsageError, match="in common"):
         diff(two(A, "parse", "sort"), two(B, "a", "b"))
+
+
+def test_benchmarks_that_are_too_short_to_be_judged_take_no_share_of_alpha() -> None:
+    report = diff(two(A, "parse", "sort", every=99), two(B, "parse", "sort", every=99))
+    assert [verdict.verdict for verdict in report.verdicts] == ["slower", "undecided"]
+    assert report.alpha == 0.01
 
 
 def test_the_mean_of_several_benchmarks_is_no_surer_than_they_are() -> None:

@@ -56,9 +56,9 @@ def compare_runs(
 ) -> UnpairedReport:
     """Judge the candidate run against the baseline run, each benchmark that both have, in each metric.
 
-    `metrics` None takes the baseline's. Benchmarks share alpha evenly. Raises UsageError for runs of different
-    machines (unless forced), for a run and itself, and for runs with no benchmark in common; MeasurementError where
-    the first metric is undefined.
+    `metrics` None takes the baseline's. Benchmarks that were measured for long enough share alpha evenly. Raises
+    UsageError for runs of different machines (unless forced), for a run and itself, and for runs with no benchmark in
+    common; MeasurementError where the first metric is undefined.
     """
     check_comparable(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
@@ -72,7 +72,7 @@ def compare_runs(
         *unshared_findings(baseline, candidate, shared),
         *apart_findings(counted(requested_metrics)),
     ]
-    level = alpha / len(shared)
+    level = alpha / (sum(_are_long_enough(views[places], places) for places in shared) or len(shared))
     verdicts = [
         _verdict(views[places], places, metric, margin, level)
         for places in shared
@@ -90,6 +90,15 @@ def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
 def _is_measured(baseline: Run, candidate: Run, places: tuple[int, int]) -> bool:
     """Whether both runs have a launch to judge: one that was interrupted may not have come to all its benchmarks."""
     return all(len(run.launches.judged(place)) for run, place in zip((baseline, candidate), places, strict=True))
+
+
+def _are_long_enough(runs: tuple[Run, Run], places: tuple[int, int]) -> bool:
+    """Whether there can be a verdict on a benchmark, whatever was measured of it."""
+    used = [(run.launches, run.launches.judged(place)) for run, place in zip(runs, places, strict=True)]
+    return all(
+        len(chosen) >= FEWEST_LAUNCHES and seconds_of(launches, chosen.tolist()) >= FEWEST_SECONDS
+        for launches, chosen in used
+    )
 
 
 def _verdict(
