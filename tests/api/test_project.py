@@ -114,6 +114,20 @@ def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> 
         steelyard.compare_project(world=world.outside())
 
 
+def test_the_record_of_what_failed_in_part_says_where_it_is_kept(world: ProjectWorld) -> None:
+    world.says(TWO)  # in one weighing
+    world.script = lambda spec, number: (
+        measured(1, exit_code=3) if program_of(spec) == "sort" else world.takes(spec, number)
+    )
+    with pytest.raises(steelyard.IncompleteError) as failed:
+        steelyard.compare_project(world=world.outside())
+    record = failed.value.record
+    assert [one.benchmark for one in record.verdicts] == ["parse"]
+    assert record.path is not None
+    assert f" are kept in {record.path}" in str(failed.value)
+    assert steelyard.load(record.path, world=world.outside()).data == record.data
+
+
 def test_ctrl_c_ends_all_of_them(world: ProjectWorld) -> None:
     world.says(APART)
     world.press_ctrl_c(20)

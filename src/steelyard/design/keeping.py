@@ -85,7 +85,8 @@ def keep_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> 
     message = str(outcome.error)
     failure = MeasurementError(f"{message}{'' if message.endswith(('.', '.)', '?')) else '.'} {where}")
     failure.__cause__, failure.lines = outcome.error, outcome.error.lines  # its cause tells of which kind it was
-    return Outcome(outcome.record, failure, unkept=unkept if path != journal else None, resumed_by=resumed_by)
+    unkept = unkept if path != journal else None
+    return Outcome(outcome.record, failure, kept=kept_path, unkept=unkept, resumed_by=resumed_by)
 
 
 def _unwritten_reason(error: MeasurementError | OSError, record: Path, journal: Path) -> str:
