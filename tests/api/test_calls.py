@@ -284,6 +284,25 @@ def test_a_check_is_that_of_the_command_line(scripted: ScriptedWorld) -> None:
     assert ended.value.record.data.interrupted
 
 
+def test_what_is_being_measured_is_said_to_run_and_not_to_be_interrupted(scripted: ScriptedWorld) -> None:
+    seen: list[tuple[bool, str, str]] = []
+
+    def look(now: Progress) -> None:
+        if now.done == 4:
+            (journal,) = scripted.kept()
+            so_far = steelyard.load(journal, world=scripted.outside())
+            seen.append((so_far.is_running, so_far.markdown(), steelyard.page(so_far, world=scripted.outside())))
+
+    steelyard.run("./old", launches=5, progress=look, world=scripted.outside())
+    ((is_running, tables, page),) = seen
+    assert is_running
+    assert "being measured right now" in tables
+    assert "being measured right now" in page
+    assert "interrupted" not in tables + page
+    (kept,) = scripted.kept()
+    assert not steelyard.load(kept, world=scripted.outside()).is_running
+
+
 def test_a_count_is_that_of_the_command_line(tmp_path: Path) -> None:
     with World.opened(tmp_path) as world:
         world.program("old")

@@ -14,7 +14,7 @@ from steelyard.api.keywords import PathName, fraction_of, margin_text
 from steelyard.api.record import Diff, ProjectRecord, Record
 from steelyard.api.wording import reword_errors
 from steelyard.design.conversion import convert_files
-from steelyard.design.outcome import Outcome, recall_record
+from steelyard.design.outcome import Outcome, is_running, recall_record
 from steelyard.design.world import World
 from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError
@@ -74,7 +74,7 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     if not isinstance(data, Weighing | Run):
         return Record(data, file)
     outcome = recall_record(data)
-    return Record(outcome.record, file, outcome.error)
+    return Record(outcome.record, file, outcome.error, is_running(data, file))
 
 
 @reword_errors()
@@ -124,9 +124,11 @@ def _page_content(item: Record[Document] | Diff | PathName, world: World) -> Rep
     if isinstance(item, list | tuple):
         raise UsageError("page takes records and files one by one: steelyard.page(*records)")
     record = item if isinstance(item, Record | Diff) else load(item, world=world)
-    if isinstance(record.data, Weighing | Run):
-        return Outcome(record.data, record.error if isinstance(record, Record) else None)
-    return record.data
+    if not isinstance(record.data, Weighing | Run):
+        return record.data
+    if isinstance(record, Diff):
+        return Outcome(record.data)
+    return Outcome(record.data, record.error, is_running=record.is_running)
 
 
 def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResults:

@@ -97,6 +97,8 @@ class Record(_FirstVerdict, Generic[Data]):
     """The file that keeps it; None if it could not be kept."""
     error: SteelyardError | None = None
     """For a weighing or run that failed: why all of it (then it has no figures) or some of its benchmarks did."""
+    is_running: bool = False
+    """Whether it was still being measured when its journal was read."""
     _table: list[Table] = field(default_factory=list)
 
     @property
@@ -185,9 +187,9 @@ class Record(_FirstVerdict, Generic[Data]):
         from steelyard.report import markdown as as_markdown
 
         if isinstance(self.data, Weighing):
-            return as_markdown.weighing(self.data, self.verdicts)
+            return as_markdown.weighing(self.data, self.verdicts, running=self.is_running)
         if isinstance(self.data, Run):
-            return as_markdown.run(self.data, self.data.summaries)
+            return as_markdown.run(self.data, self.data.summaries, running=self.is_running)
         if isinstance(self.data, ForeignResults):
             return foreign.markdown(self.data, describe_levels(self.data.benchmarks))
         raise UsageError(f"there is no Markdown of a {self.kind}: make a page of it by steelyard.page")
