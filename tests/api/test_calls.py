@@ -344,6 +344,18 @@ def test_what_another_tool_measured_is_taken_over_and_put_on_a_page(scripted: Sc
             wrong()
 
 
+def test_a_page_names_the_files_of_its_records_and_says_how_an_undecided_one_goes_on(scripted: ScriptedWorld) -> None:
+    world = scripted.outside()
+    scripted.script = lambda _, number: measured(10 + number * 7 % 5)
+    found = steelyard.compare(BOTH, pairs=12, world=world)
+    assert found.path is not None
+    found.save("ours.json")
+    text = steelyard.page(found, "ours.json", world=world)
+    scripted("report", found.path.name, "ours.json", "-o", "page.html")
+    assert Path("page.html").read_text() == text
+    assert text.count("To go on: ") == 2
+
+
 @pytest.fixture
 def frozen_again() -> Iterator[None]:
     """Freeze again what collecting the tests has made: else each garbage collection in later tests would take 0.7 s."""

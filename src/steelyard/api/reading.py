@@ -114,21 +114,34 @@ def page(
     if not shown:
         raise UsageError("a page is of something: steelyard.page(record, path='report.html')")
     groups = [each.records if isinstance(each, ProjectRecord) else [each] for each in shown]
-    html = page_of_shown([_page_content(item, world) for group in groups for item in group], world.now())
+    contents, names = zip(*(_page_content(item, world) for group in groups for item in group), strict=True)
+    html = page_of_shown(contents, world.now(), names)
     if path is not None:
         write_atomically(Path(read_argument("path", path)), html.encode(errors="backslashreplace"))
     return html
 
 
-def _page_content(item: Record[Document] | Diff | PathName, world: World) -> Reportable:
+def _page_content(item: Record[Document] | Diff | PathName, world: World) -> tuple[Reportable, str]:
+    """Return what a page shows of a record, a diff or a file, and the name of the file; empty if there is none."""
     if isinstance(item, list | tuple):
         raise UsageError("page takes records and files one by one: steelyard.page(*records)")
-    record = item if isinstance(item, Record | Diff) else load(item, world=world)
+    if isinstance(item, Diff):
+        return Outcome(item.data) if isinstance(item.data, Weighing) else item.data, ""
+    record, name = (item, _file_name(item, world)) if isinstance(item, Record) else (load(item, world=world), str(item))
     if not isinstance(record.data, Weighing | Run):
-        return record.data
-    if isinstance(record, Diff):
-        return Outcome(record.data)
-    return Outcome(record.data, record.error, is_running=record.is_running)
+        return record.data, name
+    resumed_by = name if record.path is not None and record.path.is_file() else None
+    return Outcome(record.data, record.error, resumed_by=resumed_by, is_running=record.is_running), name
+
+
+def _file_name(record: Record[Document], world: World) -> str:
+    """Return the file of a record as a command takes it: in the store the name suffices, and says nothing of the user.
+
+    Empty if there is no file.
+    """
+    if record.path is None:
+        return ""
+    return record.path.name if record.path.parent == world.store().folder else str(record.path)
 
 
 def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResults:
