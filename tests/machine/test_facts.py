@@ -80,17 +80,23 @@ def test_the_tree_is_read(tree: Tree) -> None:
 
 
 def test_the_key_is_short_and_survives_what_changes(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.write("sys/devices/system/cpu/cpu1/online", "1\n")
+    counted = {True: 2, False: 1}
+    monkeypatch.setattr(psutil, "cpu_count", lambda *, logical: counted[logical])
     before = read_facts(tree.root)
     assert len(before.key) == 16
     assert set(before.key) <= set("0123456789abcdef")
     tree.write("proc/cpuinfo", X86.format(mhz="1000.0", flags="hypervisor"))
     tree.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
     tree.write("proc/sys/kernel/randomize_va_space", "0\n")
+    tree.write("sys/devices/system/cpu/cpu1/online", "0\n")
+    counted[True] = 1
     monkeypatch.setattr("platform.release", lambda: "99.0")
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"total": 1})())
     after = read_facts(tree.root)
     assert after.key == before.key
     assert (after.governor, after.aslr, after.memory_bytes) == ("performance", 0, 1)
+    assert (before.cores_logical, after.cores_logical) == (2, 1)
     assert "99.0" in after.kernel
 
 

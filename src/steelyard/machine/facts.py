@@ -81,8 +81,10 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
     physical = _answer_or_none(lambda: psutil.cpu_count(logical=False))
     model, architecture, caches = _model(processors), platform.machine(), _caches(tree)
     microcode = _first_value(processors, "microcode") or tree.text(_CPU / "microcode/version")
-    # What stays the same for as long as the machine does: not the clock rate, kernel or memory.
-    stable = [model, architecture, cores, physical, sorted(caches.items()), microcode]
+    # What stays the same for as long as the machine does: not the clock rate, kernel or memory, nor which of the
+    # processors are on, as `tune` switches some off.
+    there = sum(1 for _ in tree.processors()) or cores
+    stable = [model, architecture, there, physical, sorted(caches.items()), microcode]
     return MachineFacts(
         key=hashlib.sha256(json.dumps(stable).encode()).hexdigest()[:16],
         cpu_model=model,
