@@ -208,6 +208,22 @@ def test_what_is_changed_on_a_laptop(laptop: Kernel) -> None:
     assert not any("randomize_va_space" in setting for setting in changes)
 
 
+def test_what_the_governor_changes_as_well_is_put_back(laptop: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with amd-pstate: the other governor does not bring back the preference that was there before."""
+    preferences = {f"{CPUS}/cpu{n}/cpufreq/energy_performance_preference": "balance_power\n" for n in range(4)}
+    before, write = contents(made(laptop.root, preferences).root), laptop.write
+
+    def write_both(path: Path, text: str) -> None:
+        write(path, text)
+        if text == "performance":
+            path.with_name("energy_performance_preference").write_text("performance\n")
+
+    monkeypatch.setattr(laptop, "write", write_both)
+    tune(laptop.tuner)
+    assert laptop.tuner.restore().refused == []
+    assert contents(laptop.root) == before
+
+
 def test_a_clock_rate_that_root_has_chosen_stays_as_it_could_not_be_put_back(laptop: Kernel) -> None:
     made(laptop.root, {f"{CPUS}/cpu2/cpufreq/scaling_governor": "userspace\n"})
     changed = {change.setting for change in laptop.tuner.plan(1) if change.code == "governor"}

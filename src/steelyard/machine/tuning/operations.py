@@ -34,10 +34,12 @@ def _sampling(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001 - as
 def _governor(hand: Hand, processor: int | None) -> Wanted:  # noqa: ARG001
     """Keep the clock rate as high as it may be."""
     for _, folder in hand.tree.processors():
-        if hand.read(f"{folder}/cpufreq/scaling_governor") == "userspace":
-            continue  # it holds the rate that root has chosen, which it would forget
+        if hand.read(f"{folder}/cpufreq/scaling_governor") in ("performance", "userspace"):
+            continue  # the latter holds the rate that root has chosen, which it would forget
         choices = hand.tree.text(folder / "cpufreq/scaling_available_governors")
         if choices is None or "performance" in choices.split():
+            # The governor changes this too, and not every driver (amd-pstate) puts it back.
+            yield folder / "cpufreq/energy_performance_preference", "performance"
             yield folder / "cpufreq/scaling_governor", "performance"
 
 
