@@ -70,6 +70,7 @@ def test_what_is_no_table_tells_nothing(tmp_path: Path, text: str) -> None:
         ("XYZ", "Something new", "Something new"),
         ("XYZ", "", "XYZ"),
         ("11", "GICv3  27 Level     arch_timer", "the timer"),
+        ("10", "RISC-V INTC   5 Edge      riscv-timer", "the timer"),
         ("0", "IO-APIC   2-edge      timer", "the timer"),
         ("36", "PCI-MSIX-0000:00:02.0   0-edge      virtio2-input.0", "the network card virtio2"),
         ("5", "PCI-MSI 524288-edge      nvme0q7", "the disk nvme0"),

@@ -20,7 +20,7 @@ _KERNEL_SOURCES = {
     "Performance monitoring interrupts": "a profiler",
     "Hypervisor callback interrupts": "the hypervisor",
 }
-_TIMERS = ("timer", "arch_timer")
+_TIMER = "timer"  # `arch_timer` of ARM, `riscv-timer`
 # The drivers follow the interrupt's controller and its number there, which end in one of these words.
 _DRIVERS = re.compile(r".*(?:edge|level|fasteoi)\s+(\S.*)", re.IGNORECASE)
 # The part of `virtio1-req.0`, `eth0-TxRx-3`, `nvme0q7` and `ahci[0000:00:17.0]` that all queues of the device share.
@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
     def is_device(self) -> bool:
         """Return whether it is a device's; timers and the like interrupt every processor."""
-        return self.name.isdigit() and "timer" not in self.told
+        return self.name.isdigit() and _TIMER not in self.told
 
 
 Counts = Mapping[Source, int]
@@ -97,7 +97,7 @@ def in_words(tree: Tree, source: Source) -> str:
         return _KERNEL_SOURCES.get(source.told, source.told or source.name)
     match = _DRIVERS.fullmatch(source.told)
     drivers = match[1] if match else source.told
-    if drivers in _TIMERS:
+    if drivers.endswith(_TIMER):
         return "the timer"
     device = _DEVICE.match(drivers)
     return f"the {_kind(tree, source.name)} {device[0] if device else source.name}"
