@@ -77,6 +77,15 @@ def test_the_group_is_told_of_and_is_gone(scripted: ScriptedWorld, tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize(("pairing", "is_theirs"), [("adjacent", False), ("tandem", True)])
+def test_that_two_in_tandem_wait_for_each_other_is_told(
+    scripted: ScriptedWorld, tmp_path: Path, pairing: str, is_theirs: bool
+) -> None:
+    scripted.reach = Groups(tmp_path / "groups").reach
+    said = scripted("compare", "./old", "./new", "--isolate", "--pairing", pairing, "--pairs", "8").text
+    assert ("of the time, as of two in tandem one always does" in " ".join(said.split())) == is_theirs
+
+
 def test_what_is_missing_is_one_sentence_and_no_error(scripted: ScriptedWorld) -> None:
     kept = record(scripted, "--isolate")
     assert kept["settings"]["isolate"] is True

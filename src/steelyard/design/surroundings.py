@@ -24,10 +24,11 @@ def with_isolation(record: Weighing | Run, isolated: Isolated | None) -> Weighin
         return record
     facts = isolated.facts()
     with_facts = record.model_copy(update={"isolation": facts})
-    return with_facts.with_findings(_isolation_findings(facts), replacing=(_ISOLATED, _NOT_ISOLATED))
+    found = _isolation_findings(facts, in_tandem=bool(record.launches.in_tandem().any()))
+    return with_facts.with_findings(found, replacing=(_ISOLATED, _NOT_ISOLATED))
 
 
-def _isolation_findings(isolation: Isolation) -> list[Finding]:
+def _isolation_findings(isolation: Isolation, *, in_tandem: bool) -> list[Finding]:
     """Return the findings on how far the launches ran apart from everything else."""
     from steelyard.machine.conditions.words import processors  # whoever only reads results has no use for it
 
@@ -41,6 +42,7 @@ def _isolation_findings(isolation: Isolation) -> list[Finding]:
         if isolation.waited_us is not None and isolation.seconds > 0:
             share = min(1.0, isolation.waited_us / 1e6 / isolation.seconds)
             waited = f"; some task in it waited for a processor for {figures.percent(share)} of the time"
+            waited += ", as of two in tandem one always does" if in_tandem else ""
         found.append(Finding(code=_ISOLATED, message=f"the launches ran {where}{waited}"))
     if isolation.missing is not None:
         found.append(Finding(code=_NOT_ISOLATED, message=f"--isolate: {isolation.missing}"))
