@@ -10,6 +10,7 @@ from steelyard.model.findings import Finding
 from steelyard.model.subject import Benchmark
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
 from steelyard.report import unpaired
+from steelyard.report.bounds import MOST_BENCHMARKS
 
 from . import records
 from .records import flat, on_screen
@@ -127,3 +128,16 @@ def test_one_benchmark_of_a_harness_is_named() -> None:
     run = records.run().model_copy(update={"benchmarks": [Benchmark(name="sort", entry="sort")]})
     assert "benchmark  sort\n" in printed(replace(report(SLOWER), baseline=run, candidate=run))
     assert "benchmark  sort\n" not in printed(report(SLOWER))
+
+
+def test_of_very_many_benchmarks_those_that_changed_most_are_shown_in_every_metric() -> None:
+    verdicts = [
+        replace(SLOWER, benchmark=f"b{number:03}", metric=metric, change=change)
+        for number in range(MOST_BENCHMARKS + 5)
+        for metric, change in [("active", number / 1e3), ("wall", 0.9 - number / 1e3)]
+    ]
+    text = flat(printed(report(*verdicts), 200))
+    assert "left out 5 more benchmarks, which changed less" in text
+    assert "slower +0.40 %" not in text
+    assert "slower +0.50 %" in text
+    assert text.count("drift the level") == text.count("wall slower") == MOST_BENCHMARKS

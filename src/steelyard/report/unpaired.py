@@ -32,7 +32,9 @@ def show(console: Console, report: UnpairedReport) -> None:
     for label, run in (("A", report.baseline), ("B", report.candidate)):
         name = Text(sheet.name(run.subjects[0].name, sheet.text_width), "bold")
         sheet.row(label, name, f"measured {run.created}")
-    shown = most_changed(report.verdicts)
+    deciding = report.deciding()
+    names = {verdict.benchmark for verdict in most_changed(deciding)}
+    shown = [verdict for verdict in report.verdicts if verdict.benchmark in names]
     explained: set[str] = set()
     for place, verdict in enumerate(shown):
         if place == 0 or shown[place - 1].benchmark != verdict.benchmark:
@@ -42,7 +44,7 @@ def show(console: Console, report: UnpairedReport) -> None:
             _print_in_full(sheet, report, verdict, explained)
         else:
             _print_briefly(sheet, verdict)
-    show_left_out(sheet, len(report.verdicts) - len(shown), ", which changed less")
+    show_left_out(sheet, len(deciding) - len(names), ", which changed less")
     show_means(sheet, mean_sentences(report))
     notes.show(sheet, notes.of_unpaired(report))
 
