@@ -72,7 +72,7 @@ def _print_in_full(sheet: Sheet, report: UnpairedReport, verdict: UnpairedVerdic
     for label, side in (("A", verdict.baseline), ("B", verdict.candidate)):
         sheet.row(label, ", ".join(sentences.side(side, verdict.metric)))
     if verdict.block_spreads is not None:
-        sheet.row("drift", drift(verdict))
+        sheet.row("drift", drift_sentence(verdict.block_spreads, verdict.assumed))
     if smallest := sentences.resolution(verdict):
         sheet.row("resolution", smallest)
 
@@ -114,11 +114,6 @@ def explanation(verdict: UnpairedVerdict, margin: float) -> list[str]:
         return [f"{ruled_out}; two runs measured apart cannot tell more: steelyard compare can"]
     needs = words.needs_text(verdict.change, verdict.interval, verdict.metric, "A")
     return [f"B {needs}, which is more than drift between two runs would explain"]
-
-
-def drift(verdict: UnpairedVerdict) -> str:
-    """Say the between-block spread within each run, and the least spread assumed between the two."""
-    return drift_sentence(verdict.block_spreads or (0.0, 0.0), verdict.assumed)
 
 
 def drift_sentence(block_spreads: tuple[float, float], assumed: float) -> str:

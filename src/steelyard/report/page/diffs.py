@@ -80,7 +80,7 @@ def _row_of_runs(
     ]
     lines = [unpaired.evidence(verdict, report.alpha), *unpaired.explanation(verdict, report.margin)]
     if verdict.block_spreads is not None:
-        lines.append(f"drift: {unpaired.drift(verdict)}")
+        lines.append(f"drift: {unpaired.drift_sentence(verdict.block_spreads, verdict.assumed)}")
     if smallest := sentences.resolution(verdict):
         lines.append(smallest)
     figures_shown = existing_figures(_figures_of_runs(report, verdict, room))
