@@ -15,7 +15,7 @@ from steelyard.model.counting import Count
 from steelyard.model.derived import Side, Summary, Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.findings import Finding
-from steelyard.model.metrics import METRICS, is_counted
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Run, Weighing
 from steelyard.stats.counts import CountJudgement, counts_needed, judge_counts, spread, stability
 from steelyard.stats.verdict import CHANGED
@@ -64,7 +64,7 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
     """Return the verdicts, with what it means where time and counts disagree about a benchmark."""
     firsts: dict[int, dict[bool, Verdict]] = {}
     for verdict in verdicts:
-        if not verdict.control and verdict.metric in METRICS:
+        if not verdict.control:
             firsts.setdefault(verdict.index, {}).setdefault(is_counted(verdict.metric), verdict)
     finding_by_index = {}
     for index, first in firsts.items():
@@ -73,7 +73,7 @@ def with_disagreements(verdicts: list[Verdict]) -> list[Verdict]:
     # Said once, beside the verdict that decides.
     return [
         verdict.model_copy(update={"findings": [finding_by_index.pop(verdict.index), *verdict.findings]})
-        if verdict.index in finding_by_index and not verdict.control
+        if verdict.index in finding_by_index
         else verdict
         for verdict in verdicts
     ]

@@ -11,7 +11,7 @@ from steelyard.design.judging.pairs import MetricPairs
 from steelyard.model.derived import Verdict
 from steelyard.model.errors import MeasurementError
 from steelyard.model.looks import Look, LookBack
-from steelyard.model.metrics import METRICS
+from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
 from steelyard.stats.looks import plan_looks
 from steelyard.stats.paired import rough_change
@@ -24,11 +24,10 @@ def look_back(record: Weighing, verdicts: list[Verdict]) -> Iterator[LookBack | 
     """
     views = by_benchmark(record)
     for verdict in verdicts:
-        counted = verdict.metric not in METRICS or METRICS[verdict.metric].counted
         pairs = MetricPairs(views[verdict.index].launches, verdict.index, verdict.metric)
         try:
             number = len(pairs.launches.complete_pairs(verdict.index))
-            yield None if counted or not number else _look_back(pairs, number, verdict, record)
+            yield None if is_counted(verdict.metric) or not number else _look_back(pairs, number, verdict, record)
         except MeasurementError:
             yield None
 
