@@ -16,6 +16,7 @@ from steelyard.model.records import Weighing
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
 from steelyard.report import figures, terminal
+from steelyard.report.bounds import MOST_BENCHMARKS
 from steelyard.report.sentences import status_sentence
 from steelyard.report.strip import ZERO
 from steelyard.report.verdicts import print_exit_status_note
@@ -196,6 +197,16 @@ def test_a_run_of_several_says_once_what_the_metric_is_and_what_is_not_known() -
     )
     assert text.count("wall time less the time spent waiting") == 1
     assert text.count("this machine does not tell") == 1
+
+
+def test_of_very_many_benchmarks_of_a_run_those_that_are_not_shown_are_counted() -> None:
+    names = tuple(f"b{number:03}" for number in range(MOST_BENCHMARKS + 5))
+    record = records.run(benchmarks=names)
+    record = record.model_copy(update={"settings": Settings(metrics=["active", "max_rss"])})
+    told = [SUMMARY.model_copy(update={"benchmark": name, "index": place}) for place, name in enumerate(names)][3:]
+    text = flat(on_screen(lambda console: terminal.run(console, record, told)))
+    assert text.count("benchmark b") == MOST_BENCHMARKS
+    assert "left out 2 more benchmarks" in text
 
 
 def test_interrupted_says_so_first() -> None:

@@ -84,7 +84,9 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
     _print_build(sheet, record)
     has_name = sentences.has_benchmark_name(record)
     explained: set[str] = set()
-    shown = summaries[: MOST_BENCHMARKS * len(record.settings.metrics)]
+    numbers = list(dict.fromkeys(summary.index for summary in summaries))
+    are_shown = {*numbers[:MOST_BENCHMARKS]}
+    shown = [summary for summary in summaries if summary.index in are_shown]
     for position, summary in enumerate(shown):
         is_first = position == 0 or summaries[position - 1].benchmark != summary.benchmark
         if is_first and has_name:
@@ -92,7 +94,7 @@ def run(console: Console, record: Run, summaries: list[Summary], *, functions: i
                 sheet.blank()
             sheet.title("benchmark", summary.benchmark)
         _print_summary(sheet, record, summary, is_full=is_first, explained=explained)
-    show_left_out(sheet, len(record.benchmarks) - MOST_BENCHMARKS)
+    show_left_out(sheet, len(numbers) - MOST_BENCHMARKS)
     notes.show(sheet, notes.of_run(record, summaries))
     counting.show_method(sheet, record)
     for summary in counting.first_counted(shown):
