@@ -51,7 +51,7 @@ def test_what_is_read(read: Reader, text: str, value: float) -> None:
         (whole, ["", "x", "1.5", "1e400", "nan", "inf", "1,000", "9" * 5000], "is not a whole number"),
         (seconds, ["", "s", "x", "30x", "1m30s", "half an hour", "30 seconds", "ms"], "is not a time"),
         (share, ["", "%", "x", "1%%", "1/100"], "is not a part of 1 or a percentage"),
-        (size_in_bytes, ["", "G", "much", "-1", "1e400", "nan", "2 XB", "1GG"], "is not a size"),
+        (size_in_bytes, ["", "G", "much", "-1", "1e400", "nan", "2 XB", "1GG", "5\u212a"], "is not a size"),
     ],
 )
 def test_what_is_none_is_said_in_a_short_sentence(read: Reader, texts: list[str], says: str) -> None:

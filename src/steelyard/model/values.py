@@ -70,7 +70,7 @@ _UNITS_BYTES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 def size_in_bytes(option: str, text: str) -> int:
     """Read a size, in bytes if it has no unit; raises UsageError naming the option."""
-    match = re.fullmatch(r"(.*?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.DOTALL | re.IGNORECASE)
+    match = re.fullmatch(r"(.*?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.DOTALL | re.IGNORECASE | re.ASCII)
     number = None if match is None else _number(match[1])
     if match is None or number is None or not 0 <= number < 2**53:
         raise UsageError(f"{option} {_brief(text)} is not a size: write bytes or a unit, as in 500M or 20G")
