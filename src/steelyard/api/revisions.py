@@ -55,8 +55,8 @@ def weighing_of_revisions(
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = options.revisions
-    command = _one_command(commands)
     recipe = recipe_of_command(wanted)
+    command = _one_command(commands)
     check_no_files(names or [], commands)
     settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
     # Errors that need no build are raised before it.
