@@ -8,7 +8,7 @@ import pytest
 
 from tests.histories import BUILD, History
 from tests.tool import Done
-from tests.world import ScriptedWorld
+from tests.world import ScriptedWorld, at_launch, ctrl_c
 
 pytestmark = pytest.mark.real
 
@@ -97,6 +97,19 @@ def test_it_is_told_for_a_command_with_its_build(scripted: ScriptedWorld, histor
     assert f"slower     {history.names[3]}\n" in scripted(*words[1:]).text
     several = ("--base", "c0", "--candidate", "c5", "-L", "n", "1,2", "./prog {n}", "--build", BUILD)
     assert search_after(scripted("compare", "--pairs", "40", *several)) == []
+
+
+def test_it_is_told_of_a_weighing_that_is_carried_on(scripted: ScriptedWorld, history: History) -> None:
+    asked = ("--build", BUILD, "--metric", "wall", "--margin", "2%", "./prog all 'of it'")
+    script = scripted.script
+    for words, is_told in ((asked, True), (("--env", "LEVEL=1", *asked), False)):
+        scripted.script = at_launch(scripted.launches + 11, ctrl_c, script)
+        done = scripted("compare", "--base", "c0", "--candidate", "c5", "--pairs", "40", *words, "-o", "begun.json")
+        assert (done.status, search_after(done)) == (130, [])
+        done = scripted("compare", "--resume", "begun.json")
+        ends = ["--good", history.short(0), "--bad", history.short(5)]
+        assert done.status == 1
+        assert search_after(done) == (["steelyard", "bisect", *ends, *asked] if is_told else [])
 
 
 def test_a_project_s_file_that_is_new_in_the_work_tree_is_no_change(scripted: ScriptedWorld, history: History) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.api.options import HOOKS
+from steelyard.api.options import HOOKS, Judging, Options, Revisions
 from steelyard.api.targets import names_with, values_of
 from steelyard.model.derived import deciding_of
 from steelyard.model.errors import SteelyardError
 from steelyard.model.project_file import is_own_alone
 from steelyard.model.records import Weighing
 from steelyard.model.typed import command_line
+from steelyard.subjects.command import PASSED_ON
 
 if TYPE_CHECKING:
-    from steelyard.api.options import Options
     from steelyard.model.bisection import Commit
     from steelyard.model.derived import Verdict
     from steelyard.model.project import Target
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 # What is asked of a weighing and either does not change what a search launches, or is asked of the search, too.
 _OF_TARGET = ("base", "candidate", "benchmark", "seed", "control", "pairing")
 _OF_COMMAND = (*_OF_TARGET, "build", "harness")
+# The same as settings, with those that every weighing has. A search has its own budget, and alpha for all of its steps.
+_ASKED_OF_SEARCHES = {
+    *("margin", "metrics", "alpha", "reserve", "family", "pairs", "max_time_s", "longest_time_s"),
+    *("seed", "pairing", "addresses", "environment", "directory", "counting"),
+}
 
 
 def next_search_of_project(
@@ -75,6 +80,21 @@ def next_search_of_command(
             harness = ["--harness", options.suite.harness, "-b", verdict.benchmark] if options.suite.harness else []
             return command_line(["steelyard", "bisect", *ends, *build, *harness, *_judged(options), command])
     return None
+
+
+def next_search_of_record(record: Weighing | Run, environment: Mapping[str, str]) -> str | None:
+    """Return the command as for one command, of a weighing whose record alone tells what was asked of it."""
+    subject, settings = record.subjects[0], record.settings
+    asked = {name for name, value in settings.model_dump(exclude_defaults=True).items() if value}
+    is_plain = asked <= _ASKED_OF_SEARCHES and {*settings.environment} <= {*PASSED_ON} and not subject.shell
+    # Other names are those of a project's targets, and other benchmarks those of values of a parameter.
+    is_of_command = [one.name for one in record.benchmarks] == [subject.command]
+    if not (is_plain and is_of_command and Path(settings.directory) == Path.cwd()):
+        return None
+    given = {name: name for name, setting in (("margin", "margin"), ("metric", "metrics")) if setting in asked}
+    judging = Judging(margin=f"{100 * settings.margin:g}%", metric=settings.metrics, given=given)
+    revisions = Revisions(build=subject.revision.build if subject.revision else None)
+    return next_search_of_command(subject.command, record, Options(revisions=revisions, judging=judging), environment)
 
 
 def _slower(

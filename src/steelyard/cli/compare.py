@@ -105,7 +105,7 @@ def _weigh(options: CompareOptions, world: World) -> int:
 
 def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     from steelyard.cli.calm import tuned
-    from steelyard.cli.outcome import report_outcome
+    from steelyard.cli.outcome import report_outcome, show_search
     from steelyard.cli.screen import watching
     from steelyard.design import session
     from steelyard.report.resumption import lines
@@ -141,6 +141,11 @@ def _carry_on(options: CompareOptions, file: Path, world: World) -> int:
     if len(outcome.record.launches) == launches_before and "futile" in outcome.record.stop:
         say("nothing more was measured, as no verdict is within reach of so little more")
     status = report_outcome(outcome, options.files, world, functions=options.functions, strict=options.strict)
+    if status != INTERRUPTED:
+        from steelyard.api.next_search import next_search_of_record
+
+        search = next_search_of_record(outcome.record, world.environment)
+        show_search(search, world, beside_data=is_printed(*options.files.paths()))
     _say_new_name(path, outcome, options.files)
     return status
 
