@@ -143,6 +143,21 @@ def test_a_hook_is_cut_short(tool: Tool, option: str) -> None:
     assert not tool.processes()
 
 
+def test_a_second_interrupt_cuts_the_clean_up_short_and_what_was_measured_is_told(tool: Tool) -> None:
+    with tool.started(*STUCK_WORDS, "--cleanup", "sleep 601") as process:
+        wait_until(lambda: is_stuck(tool), "the seventh launch")
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: "sleep 601" in tool.processes(), "the clean-up")
+        time.sleep(0.4)  # sooner, it would be taken for the first one
+        process.send_signal(signal.SIGINT)
+        done = ended(process)
+    check_ended_well(done)
+    assert "--cleanup was interrupted" in " ".join(done.text.split())
+    assert b"to carry on: steelyard compare --resume record.json" in done.err
+    assert not tool.processes()
+    assert len(weighing_in(tool.folder / "record.json").launches) == 6
+
+
 @pytest.mark.parametrize("pause", [0.0, 0.001, 0.05])
 def test_a_second_interrupt_harms_nothing(tool: Tool, here: InProcess, pause: float) -> None:
     with tool.started(*STUCK_WORDS) as process:

@@ -322,7 +322,7 @@ def _clean_up(
         runner = session.cleaning.run()
         if runner is not None:
             findings = runner.survivor_findings()
-    except Interrupted:
+    except (Interrupted, KeyboardInterrupt):  # the latter where an interrupt before it has ended the measuring
         record = _as_interrupted(record, header) if isinstance(record, Run) else record
         findings = [NOT_CLEANED_UP]
     except SteelyardError as failure:
