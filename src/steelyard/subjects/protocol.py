@@ -29,6 +29,7 @@ from steelyard.subjects.responses import (
     is_skipped,
     objects_in,
     quoted,
+    refused_by_pytest,
     results_of,
     runs_pytest,
     sample_of,
@@ -55,7 +56,6 @@ _PLUGIN_MISSING_SENTENCE = (
 )
 # How our pytest plugin refers to what pytest printed, which its user does not see; and what was printed.
 _SEE_PRINTED = "see what it printed"
-_PRINTED_ERROR = re.compile(rb"^(?:.*?: )?error: (?!usage: )(.+)$", re.IGNORECASE | re.MULTILINE)
 _IMPORTS = (b"import steelyard", b"from steelyard")
 
 
@@ -210,10 +210,10 @@ def _answer(measured: Measured) -> list[_Line]:
 
 def _with_printed_error(error: Any, stderr: bytes) -> Any:
     """Return an error with what pytest printed in place of its words "see what it printed", if it ends so."""
-    printed = _PRINTED_ERROR.search(stderr)
-    if printed is None or not isinstance(error, str) or not error.endswith(_SEE_PRINTED):
+    printed = refused_by_pytest(stderr)
+    if not printed or not isinstance(error, str) or not error.endswith(_SEE_PRINTED):
         return error
-    return error.removesuffix(_SEE_PRINTED) + printed[1].decode(errors="replace").strip()
+    return error.removesuffix(_SEE_PRINTED) + printed
 
 
 def _error_sentence(error: Any) -> str:

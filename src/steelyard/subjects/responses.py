@@ -36,6 +36,7 @@ RESULTS_FILE = "/dev/fd/3"
 """The file that harnesses are told to write their results to: the launch server keeps what arrives there."""
 
 _PYTEST = ("pytest", "py.test")
+_PYTEST_ERROR = re.compile(rb"^(?:.*?: )?error: (?!usage: )(.+)$", re.IGNORECASE | re.MULTILINE)
 _MOST_NAME_BYTES = 500
 _MOST_DIGITS = 20
 _MOST_PROGRAM_BYTES = 1 << 30
@@ -336,6 +337,12 @@ def runs_pytest(arguments: Sequence[str]) -> bool:
     """Return whether a command runs pytest, as a program or as a Python module."""
     is_module = any(pair in (("-m", name) for name in _PYTEST) for pair in pairwise(arguments))
     return is_module or any(Path(argument).name in _PYTEST for argument in arguments[:1])
+
+
+def refused_by_pytest(stderr: bytes) -> str:
+    """Return what pytest says is wrong with its command line, before words on its files; empty if it says nothing."""
+    error = _PYTEST_ERROR.search(stderr)
+    return error[1].decode(errors="replace").strip() if error else ""
 
 
 def file_holds(path: str | bytes | Path, *texts: bytes) -> bool:

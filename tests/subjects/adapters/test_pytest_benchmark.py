@@ -495,6 +495,13 @@ def test_what_is_no_list(written: str) -> None:
         PytestBenchmark().listed(replace(PLAIN, results=written.encode(), results_bytes=len(written)))
 
 
+def test_what_pytest_refuses_is_said_and_not_the_folders_that_it_names_behind_that() -> None:
+    stderr = b"ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov\n  rootdir: /x\n"
+    complaint = PytestBenchmark().complaint
+    assert complaint(replace(PLAIN, exit_code=4, stderr=stderr)) == "says: unrecognized arguments: --cov"
+    assert complaint(replace(PLAIN, exit_code=1, stderr=stderr)) is None
+
+
 def test_a_complaint_that_was_cut_is_none() -> None:
     for written in (b'{"error": "cut', b'{"error": 1}', b"\xff", b""):
         assert PytestBenchmark().complaint(replace(PLAIN, results=written, exit_code=1)) is None

@@ -14,6 +14,7 @@ from steelyard.subjects.fixtures import BENCHMARK, tests_take
 from steelyard.subjects.forked import split_processes
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
+    MOST_CHARACTERS,
     RESULTS_FILE,
     check_only,
     checked_list,
@@ -22,6 +23,7 @@ from steelyard.subjects.responses import (
     json_of,
     objects_in,
     quoted,
+    refused_by_pytest,
     results_of,
     sample_of,
     shown,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 _PLUGIN = Path(__file__).with_name("in_pytest")
 _ORDER = "STEELYARD_BENCHMARK"
+_USAGE = 4
+"""pytest's exit status for a command line that it cannot follow."""
 _MEASURING = ("--benchmark-only", "--benchmark-enable", "--benchmark-timer=steelyard_in_pytest.clock")
 
 
@@ -65,7 +69,7 @@ class PytestBenchmark(Harness):
         return checked_list(listed)
 
     def complaint(self, measured: Measured) -> str | None:
-        """Return what the plugin says: the exception of a test, or what pytest lacks."""
+        """Return what the plugin says: the exception of a test, or what pytest lacks or refuses."""
         errors = (told.get("error") for told in objects_in(measured))
         if error := next((error for error in errors if isinstance(error, str)), None):
             return f"says: {error}"
@@ -74,7 +78,8 @@ class PytestBenchmark(Harness):
                 "does not find Steelyard's plugin: does it start Python with -I or -E, which leave PYTHONPATH out? Or "
                 "does it set PYTHONPATH itself? Then leave that to --env PYTHONPATH=FOLDER"
             )
-        return None
+        refused = refused_by_pytest(measured.stderr or b"") if measured.exit_code == _USAGE else ""
+        return f"says: {refused[:MOST_CHARACTERS]}" if refused else None
 
     def skips(self, measured: Measured) -> bool:
         """Return whether a launch failed because the benchmark skips itself, as its complaint says."""
