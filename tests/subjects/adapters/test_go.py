@@ -404,6 +404,13 @@ def test_each_side_may_have_its_folder(here: InProcess, awkward: Path) -> None:
     assert (done.status, done.err) == (0, b"")
 
 
+@pytest.mark.parametrize("flag", ["-bench=.", "-benchmem"])
+def test_a_flag_of_go_test_is_said_to_have_another_name(here: InProcess, awkward: Path, flag: str) -> None:
+    sentence = here.refuses("run", "--harness", "go", f"{awkward} {flag}", status=3)
+    name = flag.partition("=")[0]
+    assert f"says: flag provided but not defined: {name} (go test's own flags begin with -test. here" in sentence
+
+
 def test_what_is_no_test_binary(here: InProcess) -> None:
     assert "lists no benchmark: is it the right program?" in here.refuses("run", "--harness", "go", "true", status=3)
     assert "failed with exit status" in here.refuses("run", "--harness", "go", "ls", status=3)

@@ -16,6 +16,7 @@ from steelyard.model.errors import LaunchError, UsageError
 from steelyard.report.figures import count
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.responses import (
+    MOST_BYTES,
     MOST_CHARACTERS,
     RESULTS_FILE,
     amounts,
@@ -85,6 +86,7 @@ _TIMED = re.compile(r"([0-9]{1,18})((?:\t *\S+ \S+)+)\s*")
 _MOST_TIMED = 1000
 _TIME, _RATE = "ns/op", "MB/s"
 _FAILED = re.compile(r"--- FAIL: \S+\n((?:    .*\n?)+)")
+_UNKNOWN_FLAG = re.compile(r"^flag provided but not defined: \S+", re.MULTILINE)
 PANIC = re.compile(r"^(?:panic|fatal error): .*", re.MULTILINE)
 _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
@@ -124,6 +126,7 @@ class Go(Harness):
             with_arguments(launch, stdout=True),
             program=b"/bin/sh",
             argv=(b"sh", b"-c", _LIST.encode(), b"sh", launch.program, *launch.argv[1:]),
+            stderr=MOST_BYTES,  # what is wrong with a flag comes first
         )
 
     def listed(self, measured: Measured) -> list[Listed]:
@@ -131,7 +134,12 @@ class Go(Harness):
         return checked_list(map(Listed, names_in(printed_by(measured))))
 
     def complaint(self, measured: Measured) -> str | None:
-        """Return what it said by b.Fatal or b.Error, or why it panicked, rather than the end of a stack trace."""
+        """Return what it said by b.Fatal or b.Error, or why it panicked, rather than the end of a stack trace.
+
+        Of a flag that it does not know it says so before its usage, which is long.
+        """
+        if unknown := _UNKNOWN_FLAG.search(end_of_stderr(measured)):
+            return f"says: {unknown[0][:MOST_CHARACTERS]} (go test's own flags begin with -test. here, as in -test.cpu)"
         failed = _FAILED.search(end_of_stdout(measured))
         panic = PANIC.search(end_of_stderr(measured))
         message = " ".join(failed[1].split()) if failed else panic[0] if panic else None
