@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import time
@@ -315,6 +316,17 @@ def test_a_work_tree_that_changes_meanwhile_is_built_as_it_was(build: Builder, t
         assert not (side.folder / "log").exists()
         assert side.facts().tree == same.git("rev-parse", "HEAD^{tree}")
     assert (build.repo.folder / "source").read_text() == script("newer")
+
+
+def test_a_full_disk_is_said_to_be_cleared_whatever_cannot_be_written(
+    build: Builder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    said = str(build.refusal(MeasurementError))
+    assert f"nothing can be built in {build.cache.folder}: No space left on device; steelyard cache --clear" in said
 
 
 def test_a_folder_that_one_side_has_not(build: Builder) -> None:

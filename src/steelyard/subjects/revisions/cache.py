@@ -123,8 +123,11 @@ class Entry:
                 remove(path)
 
     def complete(self, facts: Facts) -> None:
-        """Mark it as complete, by writing its facts."""
-        write_atomically(self.folder / _FACTS, plain_json(facts).encode(), private=True)
+        """Mark it as complete, by writing its facts; raises OSError, as whoever makes it does where no room is left."""
+        try:
+            write_atomically(self.folder / _FACTS, plain_json(facts).encode(), private=True)
+        except MeasurementError as error:
+            raise error.__cause__ or error from None
 
     def share(self) -> bool:
         """Share the lock with others; return whether the entry is still there, as nobody holds it for a moment."""
