@@ -202,6 +202,14 @@ def test_words_of_the_work_tree(look: Look, tmp_path: Path) -> None:
     assert "is new in the work tree" in new.message
 
 
+@pytest.mark.parametrize(
+    "script", ["cd WORK/src/fast&& ./it", "cat tests/test_fast.py; (ls WORK/src/fast)", "F=WORK/src/fast ./it"]
+)
+def test_words_of_a_script_for_a_shell_are_looked_at_each(look: Look, tmp_path: Path, script: str) -> None:
+    (found,) = look(f"sh -c '{script}'", program=Path("/bin/sh"))
+    assert found.message == f"{tmp_path}/work/src/fast is a folder of the work tree, whichever revision is measured"
+
+
 def test_a_file_that_one_side_lacks_has_no_path_from_there(look: Look, tmp_path: Path) -> None:
     for tree in ("work", "cache/tree"):
         (tmp_path / tree / "input.bin").touch()

@@ -31,6 +31,7 @@ _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _RUNNERS = frozenset({"uv", "poetry", "pdm", "hatch", "rye", "pipenv", "tox", "nox", "conda", "mamba", "micromamba"})
 _OPTIONS_WITH_VALUE = ("-W", "-X")
 _LONGEST_LINE = 512
+_IN_SCRIPT = re.compile(r"[\s;&|()<>\"']+")
 # The files in which pytest may be told of folders to import from.
 _PYTEST_SETTINGS_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PYTHONPATH_SETTING = re.compile(r"^\s*pythonpath\s*=\s*(\[[^\]]*\]|.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
@@ -131,8 +132,9 @@ class _Side:
                 continue
             if self._has(inside):
                 if all(_has(top, inside) for top in self.tops):  # else that side has nothing to run from there
+                    kind = "folder" if os.path.isdir(path) else "file"  # noqa: PTH112 - as in _has
                     yield Shared(
-                        f"{path} is a file of the work tree, whichever revision is measured",
+                        f"{path} is a {kind} of the work tree, whichever revision is measured",
                         f"give its path from here, {self._path_from_here(inside)}, and each runs its own",
                     )
             elif beside := loaded_beside(path, self.built.top / inside):
@@ -149,7 +151,9 @@ class _Side:
                 )
 
     def _absolute_paths(self) -> Iterator[Path]:
-        paths = (Path(word.rpartition("=")[2].partition("::")[0]) for word in self._command_words()[1:])
+        # The words of a script for a shell are in one word of the command, as in sh -c 'cd /project && ./program'.
+        words = (part for word in self._command_words()[1:] for part in (word, *_IN_SCRIPT.split(word)))
+        paths = (Path(word.rpartition("=")[2].partition("::")[0]) for word in words)
         return (path for path in paths if path.is_absolute())
 
     def _files_written_by_builds(self) -> Iterator[Shared]:
