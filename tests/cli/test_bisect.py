@@ -199,6 +199,7 @@ def test_an_end_without_the_command(scripted: ScriptedWorld, git: Callable[..., 
     assert done.status == 2
     assert "the baseline command" in done.err.decode()
     assert f"(in {repository.short(0)[:7]}, where nothing is built" in done.err.decode()
+    assert done.err.decode().endswith("; bisect needs both ends: give a --good and a --bad that have it\n")
 
 
 @pytest.mark.parametrize("wobbling", [set(), {4}])

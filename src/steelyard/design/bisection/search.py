@@ -123,7 +123,7 @@ class CommitSearch:
         if good.tree == bad.tree:
             raise SearchEnded("nothing", "both commits hold the same files")
         try:
-            if self.scales.are_one_program(good, bad):
+            if self._are_one_program(good, bad):
                 raise SearchEnded("nothing", "both commits build the same program")
             weighed = self.scales.weigh([good, bad], self.settings.margin, share)
         except NotBuiltError as error:
@@ -144,6 +144,12 @@ class CommitSearch:
         if ends.verdict != self.sought or ends.change is None:
             raise SearchEnded("nothing", self._nothing_reason(ends))
         self.change_sought, self.is_exact = abs(log1p(ends.change)), ends.exact
+
+    def _are_one_program(self, good: Commit, bad: Commit) -> bool:
+        try:
+            return self.scales.are_one_program(good, bad)
+        except UsageError as error:  # one of them lacks the command, or the folder
+            raise UsageError(f"{error}; {self._both_ends_needed} that have it") from error
 
     def _nothing_reason(self, ends: Compared) -> str:
         """Return why there is nothing to find, and how to find what there is."""
