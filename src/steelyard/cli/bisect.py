@@ -14,7 +14,7 @@ from steelyard.api.options import Revisions
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import project_instead_of_command, warn_of_unread_input
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
-from steelyard.cli.outputs import absolute, as_json, check_apart, check_writable, writing_files
+from steelyard.cli.outputs import absolute, as_json, check_apart, check_writable, named_files, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED
@@ -183,5 +183,6 @@ def _request(options: BisectOptions, meanwhile: ExitStack, world: World) -> Sear
     if not options.command.strip():
         raise UsageError("the command is empty: give the command to run, in quotes")
     # Each commit's folder has its own copy, which is what runs; this file is the user's.
-    check_apart(written, filter(None, [options.launch.stdin, Path(options.command.split()[0])]))
+    words = options.command.split()
+    check_apart(written, filter(None, [options.launch.stdin, Path(words[0]), *map(Path, named_files(words))]))
     return search_for_command(options.command, ends, asked, world)

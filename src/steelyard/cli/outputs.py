@@ -51,9 +51,15 @@ def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
 
 def check_not_launched(request: Request | Weighing, *outputs: Path | None) -> None:
     """Raise UsageError for an output file that launches read or execute, or a copy of it in a revision."""
-    programs = [subject.argv[0] for subject in request.subjects if subject.argv and "/" in subject.argv[0]]
-    launched_files = [*(subject.program for subject in request.subjects), *programs, request.settings.stdin]
-    check_apart(outputs, [path for path in map(Path, filter(None, launched_files)) if path.is_file()])
+    files = [file for subject in request.subjects for file in (subject.program, *named_files(subject.argv))]
+    check_apart(outputs, [Path(file) for file in (*files, request.settings.stdin or "") if os.path.isfile(file)])  # noqa: PTH113
+
+
+def named_files(words: Sequence[str]) -> list[str]:
+    """Return the files that a command names: its program by a path, and those of its words, after a `=` too."""
+    others = [part for word in words[1:] for part in (word, word.partition("=")[2])]
+    # os.path.isfile does not raise where a word is too long for a name.
+    return [word for word in (*(word for word in words[:1] if "/" in word), *others) if os.path.isfile(word)]  # noqa: PTH113
 
 
 def absolute(path: Path | None) -> Path | None:
