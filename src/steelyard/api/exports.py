@@ -186,8 +186,8 @@ def _series_of_one_side(export: Export, format_: str) -> tuple[list[Series], str
 def _series_of_sides(record: Weighing | Run, metric: str, sides: Sequence[SideName], format_: str) -> list[Series]:
     if not (series := list(side_series.of_measured(record, metric, sides))):
         raise UsageError(
-            f"{format_} would hold nothing, as no launch of that side was measured to its end: csv, json-lines and "
-            "parquet hold every launch"
+            f"{format_} would hold nothing, as no launch of that side can be judged: csv, json-lines and parquet hold "
+            "every launch"
         )
     return series
 

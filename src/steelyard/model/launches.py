@@ -386,6 +386,20 @@ class Launches(_Columns):
         """Positions of the judged launches of one side of a benchmark, in order of their pair; a run has one side."""
         return self.select(benchmark=benchmark, role=ROLES.index(USED), side=side)
 
+    def can_be_judged(self, sides: int) -> npt.NDArray[np.bool_]:
+        """Whether a verdict may rest on each launch: it is used, and where there are two sides, its pair is whole."""
+        return self._cached(f"can be judged {sides}", lambda: self._can_be_judged(sides))
+
+    def _can_be_judged(self, sides: int) -> npt.NDArray[np.bool_]:
+        import numpy as np
+
+        used = self.in_role(USED)
+        if sides > 1 and used.any():
+            places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, used]
+            _, pairs, launches = np.unique(places, axis=1, return_inverse=True, return_counts=True)
+            used[used] = launches[pairs.ravel()] == sides
+        return used
+
     def metric_of_pairs(self, benchmark: int, metric: str) -> tuple[FloatArray, FloatArray]:
         """The metric of the complete pairs of a benchmark: (baseline, candidate), in order of their pair."""
         values, positions = self.metric(metric), self.complete_pairs(benchmark)

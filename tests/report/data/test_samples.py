@@ -12,7 +12,7 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.rows import LaunchRow, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark
-from steelyard.report.data import samples
+from steelyard.report.data import samples, series
 from steelyard.report.data.table import Table
 from tests.foreign import foreign_results
 from tests.report.records import row, run, weighing
@@ -55,13 +55,22 @@ def test_of_repeated_processes_the_mean_is_told_and_how_many_there_were() -> Non
 
 
 def test_what_warmed_up_or_was_disturbed_is_there_and_said_to_be() -> None:
-    record = with_launches(weighing(), row(0, 0, 10**6, role=0), row(1, 1, 10**6, role=2), row(2, 1, 10**6))
+    pairs = [row(2, side, 10**6) for side in (1, 0)]
+    record = with_launches(weighing(), row(0, 0, 10**6, role=0), row(1, 1, 10**6, role=2), *pairs)
     found = rows(samples.of_measured(record), metric="wall")
     assert [(one["role"], one["judged"], one["disturbed"]) for one in found] == [
         ("warm-up", False, False),
         ("disturbed", False, True),
         ("used", True, False),
+        ("used", True, False),
     ]
+
+
+def test_a_launch_without_its_partner_is_not_judged() -> None:
+    interrupted = with_launches(weighing(), row(0, 0, 10**6), row(0, 1, 10**6), row(1, 1, 10**6))
+    assert [one["judged"] for one in rows(samples.of_measured(interrupted), metric="wall")] == [True, True, False]
+    written = [len(one.processes) for one in series.of_measured(interrupted, "wall", ("baseline", "candidate"))]
+    assert written == [1, 1]
 
 
 def test_what_is_not_defined_has_no_row() -> None:

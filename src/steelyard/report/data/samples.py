@@ -15,7 +15,7 @@ from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION, of_one_process, timed
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import DISTURBED, ROLES, USED
+from steelyard.model.rows import DISTURBED, ROLES
 from steelyard.model.samples import concatenated as bits
 from steelyard.model.sides import side_names
 from steelyard.report.data.table import (
@@ -54,7 +54,8 @@ COLUMNS: Mapping[str, str] = {
     "unit": "ns, bytes, count; of an import that of its tool",
     "higher_is_better": "the metric's direction",
     "value": "the number, of one iteration where `loops` says of how many",
-    "judged": "whether a verdict may rest on it: no warm-up, not the first of several samples, no count set aside",
+    "judged": "whether a verdict may rest on it: no warm-up, not the first of several samples, its pair complete, no "
+    "count set aside",
     "start_ns": "monotonic clock just before the launch, ns",
     "waiting": "share of the launch's elapsed time in which it waited for a processor",
     "disturbed": "whether the pair was measured again because other work disturbed it",
@@ -173,7 +174,7 @@ def _timed_table(
     """Return the rows of one metric; `positions` are their launches, `never_judged` says which rows are not judged."""
     launches, rows = record.launches, len(positions)
     role = _column(launches, "role", positions)
-    judged = role == ROLES.index(USED)
+    judged = launches.can_be_judged(len(side_names(record)))[positions]
     return _table(
         rows,
         {

@@ -91,7 +91,7 @@ def of_measured(record: Weighing | Run, metric: str, sides: Sequence[SideName]) 
         if benchmark.control:
             continue
         for side in sides if isinstance(record, Weighing) else [None]:
-            processes = list(_processes(launches, metric, 1 if side == "candidate" else 0, record.settings.repeat))
+            processes = list(_processes(launches, metric, side, record.settings.repeat))
             if any(process.values for process in processes):
                 yield Series(
                     benchmark.name,
@@ -110,12 +110,12 @@ def _command(record: Weighing | Run, benchmark: Benchmark, side: SideName | None
     return with_values(record.subjects[place].command, benchmark.params)
 
 
-def _processes(launches: Launches, metric: str, side: int, repeat: int) -> Iterator[Process]:
+def _processes(launches: Launches, metric: str, side: SideName | None, repeat: int) -> Iterator[Process]:
     """Yield a process for each judged launch, in the order in which they ran; a command's has one value."""
     values, cpu = (of_one_process(launches.metric(name), name, repeat) for name in (metric, "cpu"))
     scale = 1e-9 if METRICS[metric].unit == "ns" else 1.0
-    is_of_side = np.asarray(launches.side, dtype=np.int64) == side
-    for position in np.flatnonzero(is_of_side & launches.in_role(USED)).tolist():
+    is_of_side = np.asarray(launches.side, dtype=np.int64) == int(side == "candidate")
+    for position in np.flatnonzero(is_of_side & launches.can_be_judged(1 if side is None else 2)).tolist():
         about = {name: getattr(launches, name)[position] for name in _LAUNCH_FIELDS}
         about |= {name: about[name] / repeat for name in _LAUNCH_FIELDS if name.endswith("_ns")}
         if launches.samples and metric in PER_ITERATION:
