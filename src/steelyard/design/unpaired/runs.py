@@ -131,8 +131,8 @@ def _verdict(
         block_spreads=(expm1(judgement.block_spreads[0]), expm1(judgement.block_spreads[1])) if known else None,
         assumed=judgement.floor,
         resolution=expm1(resolution(judgement, margin)) if known else None,
-        baseline=with_rate(describe_side(one), runs[0].benchmarks[places[0]].processed, shown_metric, 0),
-        candidate=with_rate(describe_side(other), runs[1].benchmarks[places[1]].processed, shown_metric, 0),
+        baseline=with_rate(describe_side(values[0]), runs[0].benchmarks[places[0]].processed, shown_metric, 0),
+        candidate=with_rate(describe_side(values[1]), runs[1].benchmarks[places[1]].processed, shown_metric, 0),
         findings=[
             *_findings(metric, shown_metric, judgement, sides, margin),
             *([little_memory] if little_memory else []),
