@@ -117,6 +117,9 @@ def test_a_metric_that_was_not_measured_is_an_error() -> None:
         diff(A, blind, metrics=["delay"])
     with pytest.raises(MeasurementError, match="was 0"):
         diff(A, measured(scripted(major_faults=3)), metrics=["major_faults"])
+    others = diff(A, measured(scripted(major_faults=3), created="z"), metrics=["active", "major_faults"])
+    assert [verdict.metric for verdict in others.verdicts] == ["active"]
+    assert "not-compared: major_faults was 0 in some launches" in notes(others)
     none = diff(metrics=["major_faults"]).verdicts[0]  # 0 in every launch of both runs
     assert (none.change, none.baseline.median, none.candidate.median) == (0, 0, 0)
 

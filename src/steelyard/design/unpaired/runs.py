@@ -7,7 +7,7 @@ from math import ceil, expm1, isfinite
 
 import numpy as np
 
-from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
+from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding, some_names
 from steelyard.design.judging.common import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
 from steelyard.design.judging.suite_means import mean_of
@@ -73,12 +73,23 @@ def compare_runs(
         *apart_findings(counted(requested_metrics)),
     ]
     level = alpha / (sum(_are_long_enough(views[places], places) for places in shared) or len(shared))
-    verdicts = [
-        _verdict(views[places], places, metric, margin, level)
-        for places in shared
-        for metric in timed(requested_metrics)
-    ]
+    verdicts, without_verdict = list[UnpairedVerdict](), dict[str, list[str]]()
+    for places in shared:
+        for position, metric in enumerate(timed(requested_metrics)):
+            try:
+                verdicts.append(_verdict(views[places], places, metric, margin, level))
+            except MeasurementError as error:
+                if position == 0:
+                    raise
+                without_verdict.setdefault(str(error), []).append(candidate.benchmarks[places[1]].name)
+    findings += [_no_change_finding(why, names, len(shared)) for why, names in without_verdict.items()]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
+
+
+def _no_change_finding(why: str, names: Sequence[str], benchmarks: int) -> Finding:
+    """Return the finding on a metric that does not decide, and has no change in these benchmarks."""
+    of_which = "" if len(names) == benchmarks else f"{some_names(names)}: "
+    return Finding(code="not-compared", message=f"{of_which}{why}")
 
 
 def _means(verdicts: Sequence[UnpairedVerdict]) -> list[SuiteMean]:
