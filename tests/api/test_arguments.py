@@ -71,6 +71,11 @@ def test_every_time_may_be_a_text_with_its_unit_as_in_a_project_s_file(scripted:
         (lambda **world: UNTYPED.check("./old", max_time=[1], **world), "max_time takes a number of seconds"),
         (lambda **world: UNTYPED.compare([["./old"], ["./new"]], pairs=8, **world), "commands takes command lines"),
         (lambda **world: UNTYPED.compare({"./old", "./new"}, **world), "commands takes command lines"),
+        (
+            lambda **world: UNTYPED.compare([sorted, sum], **world),
+            "commands takes command lines, each as a text or the Path of a program, not [<built-in function sorted>, "
+            "<built-in function sum>]: a function is weighed as a benchmark in a file of its own, with @",
+        ),
         (lambda **world: UNTYPED.compare(BOTH, names=3, **world), "names takes a text, or a list of texts, not 3"),
         (lambda **world: UNTYPED.compare(BOTH, progress=3, **world), "progress takes a function, not 3"),
         (lambda **world: UNTYPED.run("./old", name=3, **world), "name takes a text, not 3"),

@@ -62,11 +62,13 @@ def _command(value: Any) -> str:
     return shlex.quote(path if sep in path else f".{sep}{path}")
 
 
-def _joining_advice(value: Any) -> str:
-    """Say how to join the words of a command, which other modules take as a list, into one text."""
-    for words in (value, *(value if isinstance(value, list | tuple) else ())):
-        if isinstance(words, list | tuple) and words and all(isinstance(word, str) for word in words):
-            return f": join the words of a command, as in shlex.join({_one_line([*words])})"
+def _command_advice(value: Any) -> str:
+    """Say how to ask for what other modules take: a command as a list of its words, or a function."""
+    for one in (value, *(value if isinstance(value, list | tuple) else ())):
+        if isinstance(one, list | tuple) and one and all(isinstance(word, str) for word in one):
+            return f": join the words of a command, as in shlex.join({_one_line([*one])})"
+        if callable(one):
+            return ": a function is weighed as a benchmark in a file of its own, with @steelyard.bench"
     return ""
 
 
@@ -174,9 +176,9 @@ _FRACTION = ArgumentKind("a part of 1 as 0.01, or a text in percent as '1%'", _n
 _AMOUNT = ArgumentKind("a number, or a text as '64M'", _amount)
 
 ARGUMENT_KINDS: Mapping[str, ArgumentKind] = {
-    "command": ArgumentKind("one command line, as a text or the Path of a program", _command, _joining_advice),
+    "command": ArgumentKind("one command line, as a text or the Path of a program", _command, _command_advice),
     "commands": ArgumentKind(
-        "command lines, each as a text or the Path of a program", _list_of(_command), _joining_advice
+        "command lines, each as a text or the Path of a program", _list_of(_command), _command_advice
     ),
     "folder": ArgumentKind("the path of a folder, as a text or a Path", _path),
     "files": ArgumentKind("paths of files, each as a text or a Path", _list_of(_path)),
