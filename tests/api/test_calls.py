@@ -284,25 +284,6 @@ def test_a_check_is_that_of_the_command_line(scripted: ScriptedWorld) -> None:
     assert ended.value.record.data.interrupted
 
 
-def test_what_is_being_measured_is_said_to_run_and_not_to_be_interrupted(scripted: ScriptedWorld) -> None:
-    seen: list[tuple[bool, str, str]] = []
-
-    def look(now: Progress) -> None:
-        if now.done == 4:
-            (journal,) = scripted.kept()
-            so_far = steelyard.load(journal, world=scripted.outside())
-            seen.append((so_far.is_running, so_far.markdown(), steelyard.page(so_far, world=scripted.outside())))
-
-    steelyard.run("./old", launches=5, progress=look, world=scripted.outside())
-    ((is_running, tables, page),) = seen
-    assert is_running
-    assert "being measured right now" in tables
-    assert "being measured right now" in page
-    assert "interrupted" not in tables + page
-    (kept,) = scripted.kept()
-    assert not steelyard.load(kept, world=scripted.outside()).is_running
-
-
 def test_a_count_is_that_of_the_command_line(tmp_path: Path) -> None:
     with World.opened(tmp_path) as world:
         world.program("old")
@@ -320,40 +301,6 @@ def test_a_count_is_that_of_the_command_line(tmp_path: Path) -> None:
         assert [one.median for one in theirs.figures if isinstance(one, Summary)] == [10_000, 14_870]
         with pytest.raises(steelyard.UsageError, match="count does not time: leave wall out"):
             steelyard.count("./old", metrics="wall", world=world.outside())
-
-
-def test_what_another_tool_measured_is_taken_over_and_put_on_a_page(scripted: ScriptedWorld) -> None:
-    world = scripted.outside()
-    weighed = steelyard.compare(BOTH, pairs=12, world=world)
-    weighed.export("pyperf", "theirs.json", side="baseline")
-    found = steelyard.import_("theirs.json", benchmarks="*", world=world)
-    assert (found.kind, found.benchmarks) == ("import", ["./new"])
-    scripted("import", "theirs.json", "-o", "cli.json")
-    assert steelyard.load("cli.json", world=world).data == found.data
-    found.save("ours.json")
-    text = steelyard.page(weighed, "ours.json", path="page.html", world=world)
-    assert Path("page.html").read_text() == text
-    assert 'id="part-2"' in text
-    for wrong, said in (
-        (lambda: steelyard.import_([]), "import_ needs a file"),
-        (lambda: steelyard.import_("theirs.json", format="excel", world=world), "excel"),
-        (lambda: steelyard.page(), "a page is of something"),
-        (lambda: steelyard.page("gone.json", world=world), "gone.json"),
-    ):
-        with pytest.raises(steelyard.UsageError, match=said):
-            wrong()
-
-
-def test_a_page_names_the_files_of_its_records_and_says_how_an_undecided_one_goes_on(scripted: ScriptedWorld) -> None:
-    world = scripted.outside()
-    scripted.script = lambda _, number: measured(10 + number * 7 % 5)
-    found = steelyard.compare(BOTH, pairs=12, world=world)
-    assert found.path is not None
-    found.save("ours.json")
-    text = steelyard.page(found, "ours.json", world=world)
-    scripted("report", found.path.name, "ours.json", "-o", "page.html")
-    assert Path("page.html").read_text() == text
-    assert text.count("To go on: ") == 2
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.records import Run, Weighing
 from steelyard.model.values import alpha_checked, metric_names, relative_margin
-from steelyard.model.writing import write_atomically
+from steelyard.model.writing import write_file
 
 if TYPE_CHECKING:
     from steelyard.design.reporting import Reportable
@@ -117,7 +117,7 @@ def page(
     contents, names = zip(*(_page_content(item, world) for group in groups for item in group), strict=True)
     html = page_of_shown(contents, world.now(), names)
     if path is not None:
-        write_atomically(Path(read_argument("path", path)), html.encode(errors="backslashreplace"))
+        write_file(Path(read_argument("path", path)), html)
     return html
 
 

@@ -22,7 +22,7 @@ from steelyard.model.foreign import ForeignReport, ForeignResults, ForeignVerdic
 from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
 from steelyard.model.unpaired import UnpairedReport, UnpairedVerdict
-from steelyard.model.writing import write_atomically
+from steelyard.model.writing import write_file
 
 if TYPE_CHECKING:
     from steelyard.model.documents import Document
@@ -167,19 +167,16 @@ class Record(_FirstVerdict, Generic[Data]):
         written = exported(self.data, read_argument("format", format), name=name, side=side, metric=metric)
         data = written if isinstance(written, bytes) else b"".join(written)
         if path is not None:
-            write_atomically(Path(read_argument("path", path)), data)
+            write_file(Path(read_argument("path", path)), data)
         return data
 
     def save(self, path: PathName) -> None:
-        """Keep the record in a file; raise MeasurementError if that cannot be written.
-
-        A weighing, run or import is compressed if the name ends in .gz.
-        """
+        """Keep the record in a file, compressed if its name ends in .gz; raise MeasurementError if that fails."""
         file = Path(read_argument("path", path))
         if isinstance(self.data, Weighing | Run | ForeignResults):
             save(self.data, file)
         else:
-            write_atomically(file, plain_json(self.data).encode())
+            write_file(file, plain_json(self.data))
 
     def markdown(self) -> str:
         """Return the tables of `--markdown` for a weighing, run or import; raise UsageError for anything else."""

@@ -73,24 +73,17 @@ def is_printed(*paths: Path | None) -> bool:
 
 
 def write(path: Path, data: Content) -> None:
-    """Write a file whole, or print its contents; raise MeasurementError if the file cannot be written.
+    """Write a file whole, or print its contents; raise MeasurementError if the file cannot be written."""
+    if not is_printed(path):
+        from steelyard.model.writing import write_file
 
-    A file whose name ends in .gz is compressed, since programs that go by the name could not read it otherwise.
-    """
-    from steelyard.model.writing import write_atomically
-
+        write_file(path, data)
+        return
     if isinstance(data, str):
         data = data.encode(errors="backslashreplace")
-    if is_printed(path):
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
-        sys.stdout.flush()
-    elif path.suffix == ".gz":
-        from steelyard.model.file_bytes import gzipped
-
-        write_atomically(path, gzipped(data))
-    else:
-        write_atomically(path, data)
+    sys.stdout.flush()
+    sys.stdout.buffer.writelines([data] if isinstance(data, bytes) else data)
+    sys.stdout.flush()
 
 
 class WriteErrors:

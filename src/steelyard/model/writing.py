@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from steelyard.model.errors import MeasurementError
+from steelyard.model.file_bytes import gzipped
 from steelyard.model.locks import lock
 
 _ACCESS_LIST = "system.posix_acl_access"
@@ -20,6 +21,16 @@ _NEIGHBOUR = ".steelyard-"
 _IS_NEIGHBOUR = re.compile(rf"{re.escape(_NEIGHBOUR)}[a-z0-9_]{{8}}")
 # A temporary neighbour is created first and then locked: one this old without a lock was left behind.
 _UNLOCKED_S = 60.0
+
+
+def write_file(path: Path, data: str | bytes | Iterable[bytes]) -> None:
+    """Write what a user asked for by `write_atomically`.
+
+    A file whose name ends in .gz is compressed, since programs that go by the name could not read it otherwise.
+    """
+    if isinstance(data, str):
+        data = data.encode(errors="backslashreplace")
+    write_atomically(path, gzipped(data) if path.suffix == ".gz" else data)
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes], *, private: bool = False) -> None:
