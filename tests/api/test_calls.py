@@ -149,6 +149,18 @@ def test_wrong_usage_is_an_exception_with_one_sentence(
     assert not scripted.kept()
 
 
+@pytest.mark.parametrize("name", ["./new", "input"])
+def test_an_output_that_launches_read_or_execute_is_not_overwritten(scripted: ScriptedWorld, name: str) -> None:
+    Path("input").write_text("x")
+    before = Path(name).read_bytes()
+    with pytest.raises(steelyard.UsageError, match=r"^output (\./)?[a-z]+ is read, and would be overwritten: give"):
+        steelyard.compare(BOTH, pairs=12, stdin="input", output=name, world=scripted.outside())
+    with pytest.raises(steelyard.UsageError, match="is read, and would be overwritten"):
+        steelyard.run(BOTH[1], launches=2, stdin="input", output=Path(name), world=scripted.outside())
+    assert Path(name).read_bytes() == before
+    assert not scripted.launched
+
+
 def test_commands_beside_each_other_belong_in_a_list(scripted: ScriptedWorld) -> None:
     with pytest.raises(TypeError, match=r"in a list: steelyard.compare\(\['./old', './new'\]\)"):
         steelyard.compare(*BOTH, world=scripted.outside())  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from steelyard.api.layouts import layouts_checked
 from steelyard.api.names import check_no_files
 from steelyard.api.options import Judging, Launching, Options, Throughput
 from steelyard.api.parameters import arguments_of, split_parameter
+from steelyard.api.streams import check_apart, launched_files
 from steelyard.api.suggestions import suggest_revisions
 from steelyard.api.suites import harness_checked, heap_launches, selection_of
 from steelyard.api.untimed import refuse_timed_options
@@ -87,7 +88,9 @@ def whole_request_of(options: Options, subjects: Sequence[Subject], settings: Se
     from steelyard.design.request import Request
     from steelyard.subjects.suite import benchmarks_of
 
-    weighing = options.weighing
+    weighing, output = options.weighing, options.launch.output
+    if output is not None:
+        check_apart([output], launched_files(subjects, settings), option="--output ")
     selection = selection_of(options.suite, options.judging, weighing)
     if settings.harness is not None:
         selection = replace(selection, processed=_processed_amounts(options.throughput))

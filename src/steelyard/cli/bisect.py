@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from steelyard.api.options import Revisions
+from steelyard.api.streams import named_files
 from steelyard.cli.command import Only, ReadBy, Without, command
 from steelyard.cli.inputs import project_instead_of_command, warn_of_unread_input
 from steelyard.cli.options import WHAT_IS_RUN, JudgingOptions, LaunchOptionsOfOne, WeighingOptions, json_option
-from steelyard.cli.outputs import absolute, as_json, check_apart, check_writable, named_files, writing_files
+from steelyard.cli.outputs import absolute, as_json, check_apart, check_writable, writing_files
 from steelyard.cli.say import say
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.cli.status import FOUND, INTERRUPTED, UNDECIDED

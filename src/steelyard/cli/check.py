@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.checks import requested_check
+from steelyard.api.streams import launched_files
 from steelyard.cli.check_options import CheckOptions
 from steelyard.cli.check_outcome import say_findings, show_record, status_of
 from steelyard.cli.command import command
 from steelyard.cli.inputs import project_instead_of_command
-from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error, named_files
+from steelyard.cli.outputs import check_apart, check_writable, earlier_files_removed_on_error
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _check_command(command: str, options: CheckOptions, world: World) -> int:
     ):
         watch.wipe()
         say_findings(findings)
-        check_apart([options.json], map(Path, [subject.program, *named_files(subject.argv)]))
+        check_apart([options.json], launched_files([subject], settings))
         if options.protocol:
             return _check_conformance(subject, settings, world)
         return _check_soundness(subject, settings, findings, options, watch, world)

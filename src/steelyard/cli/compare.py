@@ -90,7 +90,7 @@ def _weigh(options: CompareOptions, world: World) -> int:
         _requested_weighing(options, watch, world) as request,
     ):
         watch.wipe()
-        check_not_launched(request, *options.files.paths(), options.launch.output)
+        check_not_launched(request, *options.files.paths())
         warn_of_unread_input(options.launch)
         with tuned(options.tuned, request.settings.cpu, world):
             outcome = session.attempt(request, watch, world)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steelyard.api import streams
 from steelyard.cli.inputs import STANDARD_STREAM
 from steelyard.cli.say import say
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
@@ -43,23 +44,12 @@ def check_writable(*paths: Path | None) -> None:
 
 def check_apart(outputs: Iterable[Path | None], read: Iterable[Path]) -> None:
     """Raise UsageError for an output file that is also read, and would be lost."""
-    sources = {*map(os.path.realpath, read)}  # `Path.resolve` raises for circular links
-    for path in outputs:
-        if path is not None and not is_printed(path) and os.path.realpath(path) in sources:
-            raise UsageError(f"{path} is read, and would be overwritten: give another file")
+    streams.check_apart([path for path in outputs if path is not None and not is_printed(path)], read)
 
 
 def check_not_launched(request: Request | Weighing, *outputs: Path | None) -> None:
     """Raise UsageError for an output file that launches read or execute, or a copy of it in a revision."""
-    files = [file for subject in request.subjects for file in (subject.program, *named_files(subject.argv))]
-    check_apart(outputs, [Path(file) for file in (*files, request.settings.stdin or "") if os.path.isfile(file)])  # noqa: PTH113
-
-
-def named_files(words: Sequence[str]) -> list[str]:
-    """Return the files that a command names: its program by a path, and those of its words, after a `=` too."""
-    others = [part for word in words[1:] for part in (word, word.partition("=")[2])]
-    # os.path.isfile does not raise where a word is too long for a name.
-    return [word for word in (*(word for word in words[:1] if "/" in word), *others) if os.path.isfile(word)]  # noqa: PTH113
+    check_apart(outputs, streams.launched_files(request.subjects, request.settings))
 
 
 def absolute(path: Path | None) -> Path | None:

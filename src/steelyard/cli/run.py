@@ -141,7 +141,7 @@ def _measure(options: RunOptions, world: World) -> int:
         requested_run(options.command, options.name, options, watch, world) as request,
     ):
         watch.wipe()
-        check_not_launched(request, *options.files.paths(), options.launch.output)
+        check_not_launched(request, *options.files.paths())
         warn_of_unread_input(options.launch)
         outcome = attempt(request, watch, world)
     errors = WriteErrors()

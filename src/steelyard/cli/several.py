@@ -69,7 +69,7 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
             plan = meanwhile.enter_context(project_plan(project, targets, options, watch, world))
         watch.wipe()
         for part in plan.parts:
-            check_not_launched(part.request, *options.files.paths(), options.launch.output)
+            check_not_launched(part.request, *options.files.paths())
         for sentence in left_out_notes:
             say(sentence)
         if len(plan.parts) > 1:

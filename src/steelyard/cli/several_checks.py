@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING
 
 from steelyard.api.project import chosen_targets
 from steelyard.api.project_checks import TargetCheck, project_checks
+from steelyard.api.streams import launched_files
 from steelyard.cli.check_outcome import say_findings, show_record, status_of
-from steelyard.cli.outputs import (
-    absolute,
-    check_apart,
-    check_writable,
-    earlier_files_removed_on_error,
-    is_printed,
-    named_files,
-)
+from steelyard.cli.outputs import absolute, check_apart, check_writable, earlier_files_removed_on_error, is_printed
 from steelyard.cli.say import say, say_error_of
 from steelyard.cli.screen import output, watching
 from steelyard.cli.several import announce_commands, check_different, part_path
@@ -145,8 +139,7 @@ class _Checks:
         """Raise UsageError if a file cannot be written, or is one that launches execute or read."""
         check_writable(*paths)
         for check in self.checks:
-            read = [check.subject.program, check.settings.stdin, *named_files(check.subject.argv)]
-            check_apart(paths, [path for path in map(Path, filter(None, read)) if path.is_file()])
+            check_apart(paths, launched_files([check.subject], check.settings))
 
     def _status(self) -> int:
         if self.errors:
