@@ -57,6 +57,22 @@ def test_a_file_with_the_name_of_a_compressed_one_is_one_as_on_the_command_line(
     assert steelyard.load("check.json.gz", world=world).data == checked.data
 
 
+def test_a_record_is_not_overwritten_by_what_is_made_of_it(scripted: ScriptedWorld) -> None:
+    world = scripted.outside()
+    found = steelyard.run("./old", launches=12, world=world)
+    found.save("a.json")
+    read, before = steelyard.load("a.json", world=world), Path("a.json").read_bytes()
+    for wrong in (
+        lambda: steelyard.page("a.json", path="a.json", world=world),
+        lambda: steelyard.page(found, read, path=Path.cwd() / "a.json", world=world),
+        lambda: read.export("csv", "./a.json"),
+    ):
+        with pytest.raises(steelyard.UsageError, match=r"a\.json is read, and would be overwritten: give another file"):
+            wrong()
+    read.save("a.json")  # as it is
+    assert Path("a.json").read_bytes() == before
+
+
 def test_what_another_tool_measured_is_taken_over_and_put_on_a_page(scripted: ScriptedWorld) -> None:
     world = scripted.outside()
     weighed = steelyard.compare(BOTH, pairs=12, world=world)

@@ -12,6 +12,7 @@ from steelyard.api.diffs import Terms, difference
 from steelyard.api.kept import kept_paths
 from steelyard.api.keywords import PathName, fraction_of, margin_text
 from steelyard.api.record import Diff, ProjectRecord, Record
+from steelyard.api.streams import file_for
 from steelyard.api.wording import reword_errors
 from steelyard.design.conversion import convert_files
 from steelyard.design.outcome import Outcome, is_running, recall_record
@@ -114,24 +115,26 @@ def page(
     if not shown:
         raise UsageError("a page is of something: steelyard.page(record, path='report.html')")
     groups = [each.records if isinstance(each, ProjectRecord) else [each] for each in shown]
-    contents, names = zip(*(_page_content(item, world) for group in groups for item in group), strict=True)
+    parts = (_page_content(item, world) for group in groups for item in group)
+    contents, names, files = zip(*parts, strict=True)
     html = page_of_shown(contents, world.now(), names)
     if path is not None:
-        write_file(Path(read_argument("path", path)), html)
+        write_file(file_for(read_argument("path", path), *files), html)
     return html
 
 
-def _page_content(item: Record[Document] | Diff | PathName, world: World) -> tuple[Reportable, str]:
-    """Return what a page shows of a record, a diff or a file, and the name of the file; empty if there is none."""
+def _page_content(item: Record[Document] | Diff | PathName, world: World) -> tuple[Reportable, str, Path | None]:
+    """Return what a page shows of a record, a diff or a file, the name by which it calls the file, and the file."""
     if isinstance(item, list | tuple):
         raise UsageError("page takes records and files one by one: steelyard.page(*records)")
     if isinstance(item, Diff):
-        return Outcome(item.data) if isinstance(item.data, Weighing) else item.data, ""
+        return Outcome(item.data) if isinstance(item.data, Weighing) else item.data, "", None
     record, name = (item, _file_name(item, world)) if isinstance(item, Record) else (load(item, world=world), str(item))
     if not isinstance(record.data, Weighing | Run):
-        return record.data, name
+        return record.data, name, record.path
     resumed_by = name if record.path is not None and record.path.is_file() else None
-    return Outcome(record.data, record.error, resumed_by=resumed_by, is_running=record.is_running), name
+    outcome = Outcome(record.data, record.error, resumed_by=resumed_by, is_running=record.is_running)
+    return outcome, name, record.path
 
 
 def _file_name(record: Record[Document], world: World) -> str:

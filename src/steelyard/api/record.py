@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from steelyard.api.arguments import read_argument, read_optional_argument
 from steelyard.api.exports import exported, kind_of, table_of
 from steelyard.api.keywords import PathName
+from steelyard.api.streams import file_for
 from steelyard.api.wording import reword_errors
 from steelyard.design.unpaired.foreign import describe_levels
 from steelyard.model.bisection import Bisection
@@ -167,7 +168,7 @@ class Record(_FirstVerdict, Generic[Data]):
         written = exported(self.data, read_argument("format", format), name=name, side=side, metric=metric)
         data = written if isinstance(written, bytes) else b"".join(written)
         if path is not None:
-            write_file(Path(read_argument("path", path)), data)
+            write_file(file_for(read_argument("path", path), self.path), data)
         return data
 
     def save(self, path: PathName) -> None:

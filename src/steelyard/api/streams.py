@@ -45,6 +45,13 @@ def check_apart(outputs: Iterable[Path], read: Iterable[Path], *, option: str = 
             raise UsageError(f"{option}{path} is read, and would be overwritten: give another file")
 
 
+def file_for(path: str, *read: Path | None) -> Path:
+    """Return the file that a caller names for what is made of others; raise UsageError if it is one of these."""
+    file = Path(path)
+    check_apart([file], filter(None, read))
+    return file
+
+
 def launched_files(subjects: Sequence[Subject], settings: Settings) -> list[Path]:
     """Return the files that launches read or execute, or have a copy of in a revision."""
     files = [file for subject in subjects for file in (subject.program, *named_files(subject.argv))]
