@@ -267,15 +267,16 @@ def test_who_runs_beside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("allowed", "isolated", "is_another_offered"), [("1", "", False), ("1", "3", True), ("0-1", "", True)]
+    ("allowed", "isolated", "ticks", "is_another_offered"),
+    [("1", "", 30, False), ("1", "3", 30, True), ("0-1", "", 30, True), ("0-3", "", 160, False)],
 )
 def test_another_processor_is_offered_where_there_is_one(
-    tmp_path: Path, allowed: str, isolated: str, is_another_offered: bool
+    tmp_path: Path, allowed: str, isolated: str, ticks: int, is_another_offered: bool
 ) -> None:
     def work() -> None:
         made(tmp_path, {
             "proc/stat": "cpu  150 0 50 1140 0 0 0 0 0 0\n",
-            "proc/9/stat": f"9 (cc1plus) R {_SPENT} 30 15 0 0 20 0 1 0 900 0\n",
+            "proc/9/stat": f"9 (cc1plus) R {_SPENT} {ticks} 15 0 0 20 0 1 0 900 0\n",
         })  # fmt: skip
 
     files = {"proc/self/status": f"Cpus_allowed_list:\t{allowed}\n", f"{CPUS}/isolated": f"{isolated}\n"}

@@ -43,9 +43,11 @@ def load(tree: Tree, before: Moment, after: Moment, own: int) -> Condition:
         return fine("load", f"nothing else took more than {_percent(_BUSY)} of a processor")
     named = ", ".join(f"{name} ({_percent(min(share, processors))})" for share, name in busy[:_MOST_NAMED])
     more = f" and {len(busy) - _MOST_NAMED} more" if len(busy) > _MOST_NAMED else ""
-    make = serious if sum(share for share, _ in busy) > _VERY_BUSY * processors else slight
+    taken = sum(share for share, _ in busy)
+    make = serious if taken > _VERY_BUSY * processors else slight
     remedy = "end it, wait for its end, or take --cpu for a processor that it leaves alone"
-    if len(allowed_processors(tree) | kept_free(tree)) == 1:  # no other that --cpu could have
+    is_none_left = taken > processors - _VERY_BUSY
+    if is_none_left or len(allowed_processors(tree) | kept_free(tree)) == 1:  # no other that --cpu could have
         remedy = "end it, or wait for its end"
     return make("load", f"running beside: {named}{more}; 100 % is one processor of {processors}", remedy)
 
