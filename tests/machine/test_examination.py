@@ -205,6 +205,12 @@ def test_counters_that_are_refused_are_not_told_as_there(tmp_path: Path) -> None
     assert "not to be had here (Operation not permitted)" in told
 
 
+@pytest.mark.parametrize("device", ["cpu_core", "armv7_cortex_a7", "armv9_cortex_a510", "apple_firestorm_pmu"])
+def test_counters_are_there_by_whatever_name_an_architecture_has_for_them(tmp_path: Path, device: str) -> None:
+    tree = made(tmp_path, {f"sys/bus/event_source/devices/{device}/type": "7\n"})
+    assert examined(tree)["counters"].evidence.startswith("the processor counts")
+
+
 @pytest.mark.parametrize("name", ["base_slice_ns", "min_granularity_ns"])
 def test_turns_are_told_by_older_kernels_too(tmp_path: Path, name: str) -> None:
     told = examined(made(tmp_path, {**LAPTOP, f"sys/kernel/debug/sched/{name}": "3000000\n"}))["scheduler-slice"]

@@ -133,7 +133,7 @@ def counters(tree: Tree, refused: int | None) -> Condition:
     """Whether the processor's counters can be read; `refused` is the error number if the launch server cannot."""
     paranoia = tree.number("proc/sys/kernel/perf_event_paranoid")
     devices = [path.name for path in tree.below("sys/bus/event_source/devices", "*")]
-    is_there = any(name.startswith(("cpu", "armv8", "armv9")) for name in devices)
+    is_there = any(name.startswith(("cpu", "armv", "apple_")) for name in devices)
     if is_there and refused is not None:
         return fine(
             "counters",
