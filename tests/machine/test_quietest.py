@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.machine.conditions.processors import isolation
 from steelyard.machine.quietest import Choice, kept_free, quietest
 from steelyard.machine.readings import Tree
-from tests.machine.trees import CPUS, made
+from tests.machine.trees import CPUS, FIRST, SECOND, TOP, made
 
 SIBLINGS = {f"{CPUS}/cpu{n}/topology/thread_siblings_list": f"{n % 2},{n % 2 + 2}\n" for n in range(4)}
 ALONE = {f"{CPUS}/cpu{n}/topology/thread_siblings_list": f"{n}\n" for n in range(4)}
@@ -95,3 +96,22 @@ def test_one_that_is_switched_on_or_off_meanwhile_is_no_error(tmp_path: Path) ->
 def test_what_isolcpus_keeps_free(tmp_path: Path) -> None:
     assert kept_free(made(tmp_path, {f"{CPUS}/isolated": "2-5\n", f"{CPUS}/online": "0-3\n"})) == {2, 3}
     assert kept_free(Tree(tmp_path / "empty")) == set()
+
+
+@pytest.mark.parametrize(
+    ("mounted", "name"), [(SECOND, "cpuset.cpus.effective"), (FIRST, "cpuset/cpuset.effective_cpus")]
+)
+def test_what_a_cpuset_withholds_may_not_be_asked_for(tmp_path: Path, mounted: str, name: str) -> None:
+    files = {
+        f"{CPUS}/isolated": "2-3\n",
+        f"{CPUS}/online": "0-3\n",
+        "proc/self/mountinfo": mounted,
+        "proc/self/cgroup": "4:cpuset:/\n0::/\n",
+        f"{TOP}/{name}": "0-2\n",
+    }
+    tree = made(tmp_path, files)
+    assert kept_free(tree) == {2}
+    assert "--cpu 2 runs where nothing else does" in isolation(tree).evidence
+    made(tmp_path, {f"{TOP}/{name}": "0-1\n"})
+    assert kept_free(tree) == set()
+    assert "--cpu" not in isolation(tree).evidence

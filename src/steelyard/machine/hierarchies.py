@@ -48,7 +48,7 @@ def hierarchies(tree: Tree, controller: str) -> list[Hierarchy]:
     return [one for one in (second_version(tree), first_version(tree, controller)) if one is not None]
 
 
-def limiting_groups(tree: Tree, controller: Literal["cpu", "memory"]) -> list[Path]:
+def limiting_groups(tree: Tree, controller: Literal["cpu", "cpuset", "memory"]) -> list[Path]:
     """Return the groups whose limits apply to this process: its own and those above it, in either version.
 
     Empty where no tree with the controller is mounted, or where the mount does not show this process's group.

@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from steelyard.machine.hierarchies import limiting_groups
 from steelyard.machine.interrupts import Source, by_processor
 from steelyard.machine.readings import CPUS, Tree
 
+# In either version of control groups.
+_CPUSETS = ("cpuset.cpus.effective", "cpuset.effective_cpus")
 # Half a second is 50 ticks of a processor.
 _INTERVAL_S = 0.5
 # Less than this counts as idle: what runs now and then may run on any processor.
@@ -70,8 +73,15 @@ class _Observed:
 
 
 def kept_free(tree: Tree = Tree()) -> set[int]:
-    """Return the processors that isolcpus keeps free: nothing runs there unless it asks for one of them."""
-    return tree.processor_list(f"{CPUS}/isolated") & tree.processor_list(f"{CPUS}/online")
+    """Return the processors that isolcpus keeps free: nothing runs there unless it asks for one of them.
+
+    Those that a cpuset withholds from this process, as in a container, may not be asked for.
+    """
+    free = tree.processor_list(f"{CPUS}/isolated") & tree.processor_list(f"{CPUS}/online")
+    for group in limiting_groups(tree, "cpuset"):
+        for name in _CPUSETS:
+            free &= tree.processor_list(group / name) or free
+    return free
 
 
 def quietest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
+from steelyard.machine.quietest import kept_free
 from steelyard.machine.readings import CPUS, Tree, allowed_processors, processor_numbers
 from steelyard.model.conditions import Condition
 
@@ -49,8 +50,8 @@ def isolation(tree: Tree) -> Condition:
             "nohz_full switches off, so that the rate is whatever it was",
             "as root: cpupower frequency-set -g performance; or boot without nohz_full, or with intel_pstate=disable",
         )
-    if isolated:
-        return fine("isolation", f"{', '.join(evidence)}: --cpu {min(isolated)} runs where nothing else does")
+    if free := kept_free(tree):
+        return fine("isolation", f"{', '.join(evidence)}: --cpu {min(free)} runs where nothing else does")
     return fine("isolation", ", ".join(evidence))
 
 
