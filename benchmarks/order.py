@@ -94,6 +94,11 @@ def phases(generator: np.random.Generator, pairs: int) -> FloatArray:
     return np.exp(sizes[:, None] * generator.standard_normal((pairs, 2)))
 
 
+def two_sizes(generator: np.random.Generator, pairs: int) -> FloatArray:
+    """Launches of one of two sizes, 20 % apart, and next to nothing else: medians of few of them lie far apart."""
+    return np.exp(0.2 * (generator.random((pairs, 2)) < 0.5) + 0.001 * generator.standard_normal((pairs, 2)))
+
+
 def recorded(name: str, metric: str) -> Noise:
     """A stretch of a trace from a random start: the columns are the first and the second launch of each pair."""
     labelled, is_swapped = trace(name, metric), trace_order(name)[:, None] == 1
@@ -109,6 +114,7 @@ def recorded(name: str, metric: str) -> Noise:
 NOISES: dict[str, Noise] = {
     **SYNTHETIC,
     "phases": phases,
+    "two sizes": two_sizes,
     **{f"{name}, {metric}": recorded(name, metric) for name in TRACE_NAMES for metric in TRACE_METRICS},
 }
 
