@@ -219,14 +219,24 @@ public:
     void line(const std::string& object) { lines_ += object + '\n'; }
 
     [[noreturn]] void fail(const std::string& message, int status) {
-        if (descriptor_ == interactive) {
-            std::fprintf(stderr, "steelyard: %s%s\n", whose_.c_str(), message.c_str());
-        } else {
-            line("{\"error\": " + quoted(message) + "}");
-            send();
-        }
+        end_body();
+        report(message);
         std::exit(status);
     }
+
+    // Between the two, a body that calls exit() would end everything without a word: then that is the error.
+    void begin_body() {
+        static const int registered = std::atexit([] {
+            Response* const response = running().response;
+            if (response == nullptr || running().process != ::getpid()) return;  // or it is a child of the body
+            response->report("the benchmark ended the process");
+            std::fflush(nullptr);
+            ::_exit(1);
+        });
+        (void)registered;
+        running() = {this, ::getpid()};
+    }
+    void end_body() { running().response = nullptr; }
 
     void send() {
         line("{\"end\": true}");
@@ -239,6 +249,25 @@ public:
     }
 
 private:
+    struct Running {
+        Response* response;
+        pid_t process;
+    };
+
+    static Running& running() {
+        static Running now{nullptr, 0};
+        return now;
+    }
+
+    void report(const std::string& message) {
+        if (descriptor_ == interactive) {
+            std::fprintf(stderr, "steelyard: %s%s\n", whose_.c_str(), message.c_str());
+            return;
+        }
+        line("{\"error\": " + quoted(message) + "}");
+        send();
+    }
+
     [[noreturn]] void cannot_write() const {
         std::fprintf(stderr, "steelyard: cannot write to descriptor %d: %s\n", descriptor_, std::strerror(errno));
         std::exit(1);
@@ -406,11 +435,13 @@ public:
     Sampler(Response& response, std::uint64_t loops, std::uint64_t samples, Partner partner = {})
         : response_(response), loops_(loops), samples_(samples), partner_(std::move(partner)) {
         taken_.reserve(size_of(samples));
+        response_.begin_body();
     }
     explicit Sampler(Response& response) : Sampler(response, 1, 0) {}
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
     ~Sampler() {
+        response_.end_body();
         if (descriptor_ >= 0) ::close(descriptor_);
     }
 

@@ -137,7 +137,8 @@ FAILING = """
 #include "steelyard.hpp"
 STEELYARD_BENCH(bad) { state.fail("no data"); }
 STEELYARD_BENCH(killed) { std::raise(SIGKILL); }
-STEELYARD_BENCH(good) { state.run([] {}); }
+STEELYARD_BENCH(ended) { state.run([] { std::exit(0); }); }
+STEELYARD_BENCH(good) { state.run([] { if (::fork() == 0) std::exit(0); ::wait(nullptr); }); }
 STEELYARD_MAIN()
 """
 
@@ -156,7 +157,11 @@ def failing() -> Path:
 def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failing: Path) -> None:
     done = subprocess.run([failing], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "steelyard: bad: no data\nsteelyard: killed: was killed by signal 9\n"
+    assert done.stderr.splitlines() == [
+        "steelyard: bad: no data",
+        "steelyard: killed: was killed by signal 9",
+        "steelyard: ended: the benchmark ended the process",
+    ]
     (line, _) = done.stdout.splitlines()
     assert line.endswith("  good")
 
