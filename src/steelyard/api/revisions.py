@@ -55,8 +55,9 @@ def weighing_of_revisions(
     from steelyard.subjects.revisions.sides import new_file, side_of, subjects_of
 
     wanted = options.revisions
-    recipe = recipe_of_command(wanted)
+    _check_timeout(wanted)
     command = _one_command(commands)
+    recipe = recipe_of_command(wanted)
     check_no_files(names or [], commands)
     settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
     # Errors that need no build are raised before it.
@@ -206,9 +207,13 @@ def check_build(wanted: Revisions, *, is_built: bool) -> None:
     """Raise UsageError for an empty command, a time out of range, and a time although nothing `is_built`."""
     if wanted.build is not None and not wanted.build.strip():
         raise UsageError("--build '' is empty: give the command that builds, or leave it out")
-    seconds_in_range("--build-timeout", wanted.build_timeout, 1e-3, 1e6)
+    _check_timeout(wanted)
     if wanted.is_given("build_timeout") and not is_built:
         raise UsageError("--build-timeout is how long --build may take, and nothing is built: leave it out")
+
+
+def _check_timeout(wanted: Revisions) -> None:
+    seconds_in_range("--build-timeout", wanted.build_timeout, 1e-3, 1e6)
 
 
 def _one_command(commands: Sequence[str]) -> str:
