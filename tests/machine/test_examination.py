@@ -236,6 +236,15 @@ def test_the_processors_that_may_be_used_are_told(tmp_path: Path, allowed: str, 
     assert examined(made(tmp_path, {**LAPTOP, **status}))["offline"].evidence == evidence
 
 
+def test_one_processor_is_told_as_one(tmp_path: Path) -> None:
+    governors = {f"{CPUS}/cpu{n}/cpufreq/scaling_governor": "performance\n" for n in range(3)}
+    files = {**LAPTOP, **governors, f"{CPUS}/online": "0\n", f"{CPUS}/present": "0,3\n"}
+    found = examined(made(tmp_path, {**files, "proc/77/comm": "cron\n", "proc/irq/default_smp_affinity": "1\n"}))
+    assert found["governor"].evidence.startswith("powersave on processor 3: ")
+    assert found["offline"].evidence == "processor 0 is on, 3 is off"
+    assert found["interrupts"].evidence == "new ones are taken by processor 0"
+
+
 @pytest.mark.parametrize(
     ("chosen", "told"),
     [

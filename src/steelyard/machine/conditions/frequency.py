@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.machine.conditions.words import fine, ranges, slight, unknown
+from steelyard.machine.conditions.words import fine, processors, slight, unknown
 from steelyard.machine.readings import BOOST, CPUS, DEEP_SLEEP_US, NO_TURBO, Tree
 from steelyard.model.conditions import Condition
 
@@ -38,7 +38,7 @@ def governor(tree: Tree) -> Condition:
         return fine("governor", f"{names}: the clock rate is {height}")
     return slight(
         "governor",
-        f"{names} on processors {ranges(others)}: the clock rate follows the load, and rises while a launch runs",
+        f"{names} on {processors(others)}: the clock rate follows the load, and rises while a launch runs",
         "as root: cpupower frequency-set -g performance",
     )
 
@@ -63,7 +63,7 @@ def frequency_range(tree: Tree) -> Condition:
     low, high = min(low for low, _ in rates.values()), max(high for _, high in rates.values())
     return slight(
         "frequency-range",
-        f"from {low / 1e6:.3g} to {high / 1e6:.3g} GHz on processors {ranges(variable)}",
+        f"from {low / 1e6:.3g} to {high / 1e6:.3g} GHz on {processors(variable)}",
         f"as root: cpupower frequency-set -d {high}kHz",
     )
 

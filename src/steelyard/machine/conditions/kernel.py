@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
+from steelyard.machine.conditions.words import fine, processors, serious, slight, unknown
 from steelyard.machine.facts import ASLR, CLOCK_SOURCE
 from steelyard.machine.mounts import mounts
 from steelyard.machine.readings import CPUS, SAMPLE_RATE, Tree
@@ -164,7 +164,7 @@ def interrupts(tree: Tree, per_s: Sequence[tuple[str, float]]) -> Condition:
     bits = _bits(mask)
     taking = {bit for bit in range(4 * len(mask)) if bits >> bit & 1}
     online = tree.processor_list(f"{CPUS}/online") or taking
-    return fine("interrupts", f"new ones are taken by processors {ranges(taking & online)}{busiest}")
+    return fine("interrupts", f"new ones are taken by {processors(taking & online)}{busiest}")
 
 
 def scheduler_slice(tree: Tree) -> Condition:

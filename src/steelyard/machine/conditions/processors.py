@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.machine.conditions.words import fine, ranges, serious, slight, unknown
+from steelyard.machine.conditions.words import fine, processors, ranges, serious, slight, unknown
 from steelyard.machine.quietest import kept_free
 from steelyard.machine.readings import CPUS, Tree, allowed_processors, processor_numbers
 from steelyard.model.conditions import Condition
@@ -76,7 +76,8 @@ def offline(tree: Tree) -> Condition:
     missing = tree.processor_list(f"{CPUS}/present") - online
     evidence = f"all processors are on ({ranges(online)})"
     if missing:
-        evidence = f"processors {ranges(online)} are on, {ranges(missing)} are off"
+        are_on, are_off = ("is" if len(numbers) == 1 else "are" for numbers in (online, missing))
+        evidence = f"{processors(online)} {are_on} on, {ranges(missing)} {are_off} off"
     allowed = allowed_processors(tree) & online
     if allowed and allowed != online:
         evidence += f"; of these this process may use {ranges(allowed)} (taskset, cpuset, isolcpus)"
