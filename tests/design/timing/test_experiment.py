@@ -307,7 +307,8 @@ class TestSeveralBenchmarks:
         record = Experiment(weighing(3, max_time_s=60), launches, machine.clock, shown.append).run()
         assert record.stop == ["interrupted", "decided", "decided"]
         limits = [one.limit for one in shown if one.limit is not None]
-        assert limits[-1] == pytest.approx(3 * limits[0], rel=0.05)
+        # A pair of those that are decided takes 15 % longer than one of what is left, so that of all 10 %.
+        assert limits[-1] == pytest.approx(3 * 1.1 * limits[0], rel=0.05)
 
 
 class TestDisturbance:

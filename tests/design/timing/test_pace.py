@@ -10,6 +10,7 @@ from steelyard.design.timing.benchmark import OpenBenchmark, open_benchmark
 from steelyard.design.timing.budget import Budget
 from steelyard.design.timing.pace import Pace
 from tests.design.scripted import weighing
+from tests.model.samples import row
 
 
 def at(elapsed_s: float, measured: int, kept: int, visited: int = 1, /, **settings: Any) -> tuple[Pace, OpenBenchmark]:
@@ -23,6 +24,27 @@ def at(elapsed_s: float, measured: int, kept: int, visited: int = 1, /, **settin
 def test_a_round_takes_a_pair_of_each() -> None:
     pace, _ = at(10, 40, 10, 4, max_time_s=30)
     assert (pace.pair_s(), pace.round_s()) == (0.25, 1.0)
+
+
+def test_a_round_takes_no_pair_of_those_that_have_ended_which_may_be_far_longer() -> None:
+    header, now_s = weighing(2, max_time_s=30), 0.0
+    long, short = (open_benchmark(number, header, ()) for number in range(2))
+    pace = Pace(Budget(header.settings, 0.0), lambda: now_s, 0)
+    pace.begin_round([long, short], [long, short])
+    for one, taken_s in ((long, 1.99), (short, 0.01)) * 10:
+        begun = now_s
+        now_s += taken_s
+        pace.note([one], 1, begun)
+    assert pace.round_s() == pytest.approx(2)
+    pace.begin_round([short], [long, short])
+    assert pace.round_s() == pytest.approx(0.01)
+    assert pace.limit(short) == pytest.approx(1000, abs=1)
+
+
+def test_how_long_pairs_took_is_known_of_an_earlier_session() -> None:
+    rows = [row(pair, side, wall_ns=3 * 10**9, order=side + 2 * pair) for pair in (0, 1) for side in (0, 1)]
+    benchmark = open_benchmark(0, weighing(), [*rows, row(2)])
+    assert (benchmark.measured, benchmark.taken_s) == (2, 6 + 3)
 
 
 def test_what_was_waited_is_no_part_of_it() -> None:

@@ -12,7 +12,7 @@ from steelyard.design.timing.pairing import Pairing
 from steelyard.model.grouping import grouped
 from steelyard.model.metrics import timed
 from steelyard.model.records import StopReason, Weighing
-from steelyard.model.rows import DISTURBED, ROLES, TRIED, WARM_UP, LaunchRow
+from steelyard.model.rows import DISTURBED, IN_TANDEM, ROLES, TRIED, WARM_UP, LaunchRow
 from steelyard.stats.looks import next_look
 from steelyard.stats.paired import Judgement
 from steelyard.stats.verdict import CHANGED
@@ -30,6 +30,9 @@ class OpenBenchmark:
     is_half_warm: bool = False
     """Whether an earlier session ended within a pair of its warm-up."""
     attempts: int = 0
+    measured: int = 0
+    """How many pairs of it were measured, whatever came of them, and `taken_s` how long that took."""
+    taken_s: float = 0.0
     together: int = 1
     """How many benchmarks its next pair is measured with."""
     next_look_at: int = field(default_factory=lambda: next_look(0))
@@ -76,6 +79,8 @@ def open_benchmark(number: int, header: Weighing, rows: Iterable[LaunchRow]) -> 
 def _count_pair(benchmark: OpenBenchmark, pair: Pair) -> None:
     """Count a pair that an earlier session measured as that session did."""
     role = ROLES[pair[0].role]
+    benchmark.measured += 1
+    benchmark.taken_s += (max if pair[0].order >= IN_TANDEM else sum)([row.wall_ns for row in pair]) / 1e9
     if role != WARM_UP:
         benchmark.repeats.count(*pair, repeated=role == DISTURBED)
     if role != DISTURBED:

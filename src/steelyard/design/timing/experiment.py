@@ -88,7 +88,7 @@ class Experiment:
                     self._stop_or_go_on(benchmark)  # the look that an interrupted weighing still owes
             rounds = max(benchmark.attempts for benchmark in self._open)
             while open_numbers := self._open_numbers():
-                self._pace.visited = len(open_numbers)
+                self._pace.begin_round([self._open[number] for number in open_numbers], self._open)
                 groups = self._starts.groups(round_order(self._settings.seed, rounds, open_numbers))
                 for group, following in zip(groups, [*groups[1:], []], strict=True):
                     self._standing.upcoming = following
@@ -119,7 +119,9 @@ class Experiment:
         earlier_s = self._header.seconds if len(rows) else 0.0
         began = clock() - max(earlier_s, rows.wall_s())
         budget = Budget(self._settings, began, spent_s, count_members(self._header))
-        return Pace(budget, clock, len(rows) // 2, sum(one.stop is None for one in self._open))
+        pace = Pace(budget, clock, len(rows) // 2)
+        pace.begin_round([one for one in self._open if one.stop is None], self._open)
+        return pace
 
     def _open_numbers(self) -> list[int]:
         """Return the numbers of the benchmarks to visit in this round.
@@ -222,8 +224,9 @@ class Experiment:
         self, due: Sequence[OpenBenchmark], pairs: Mapping[int, int], round_number: int, role: str
     ) -> list[tuple[OpenBenchmark, Pair]]:
         longest_s = None if self._pace.pairs else longest_at_first_s(self._header)
+        begun = self._pace.clock()
         measured = list(self._starts.measure(due, pairs, round_number, role, longest_s))
-        self._pace.pairs += len(measured)
+        self._pace.note([benchmark for benchmark, _ in measured], 1, begun)
         return measured
 
     def _count(self, benchmark: OpenBenchmark, rows: Pair, role: str) -> None:
@@ -271,6 +274,7 @@ class Experiment:
             for number in range(pair, pair + number_of_pairs)
             for place in draw_places(seed, benchmark.number, number, role, tandem=tandem, layouts=layouts)
         ]
+        begun = self._pace.clock()
         try:
             measured = self._recorder.pairs(places, longest_s)
         except LaunchError as error:
@@ -285,7 +289,7 @@ class Experiment:
                 error = with_tandem_hint(error) if tandem else error
                 self._fail(benchmark, error, str(error))
             return []
-        self._pace.pairs += number_of_pairs
+        self._pace.note([benchmark], number_of_pairs, begun)
         return measured
 
     def _is_cut_short(self, benchmark: OpenBenchmark, error: LaunchError) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from steelyard.design.timing.benchmark import OpenBenchmark
 from steelyard.design.timing.budget import Budget
@@ -21,8 +22,24 @@ class Pace:
     clock: Callable[[], float]
     pairs: int
     """How many were measured."""
-    visited: int
+    visited: int = 1
     """How many benchmarks have their turn in a round."""
+    _weight: float = 1.0
+    """How long a pair of theirs takes, relative to all that were measured: long ones may have ended, or short ones."""
+
+    def begin_round(self, visited: Sequence[OpenBenchmark], benchmarks: Sequence[OpenBenchmark]) -> None:
+        """Note which of the benchmarks have their turn from now on."""
+        self.visited = len(visited)
+        means_s = [one.taken_s / one.measured for one in visited if one.measured]
+        taken_s, measured = (sum(one.taken_s for one in benchmarks), sum(one.measured for one in benchmarks))
+        self._weight = fmean(means_s) * measured / taken_s if means_s and taken_s else 1.0
+
+    def note(self, benchmarks: Sequence[OpenBenchmark], pairs: int, begun: float) -> None:
+        """Count so many pairs of each of the benchmarks, which were measured together since `begun`."""
+        self.pairs += pairs * len(benchmarks)
+        for one in benchmarks:
+            one.measured += pairs
+            one.taken_s += (self.clock() - begun) / len(benchmarks)
 
     def elapsed_s(self) -> float:
         """Return the seconds since the beginning, without those spent waiting for a quiet machine."""
@@ -33,8 +50,8 @@ class Pace:
         self.budget.started += seconds
 
     def pair_s(self) -> float:
-        """Return the elapsed seconds per pair."""
-        return self.elapsed_s() / max(1, self.pairs)
+        """Return the elapsed seconds per pair of those that have their turn."""
+        return self._weight * self.elapsed_s() / max(1, self.pairs)
 
     def round_s(self) -> float:
         """Return the seconds until a benchmark has its next pair: all that are still open take their turn."""
