@@ -51,3 +51,8 @@ def test_words_that_stood_apart_are_one_command_in_quotes(words: list[str], writ
     (command,) = shlex.split(text)
     assert shlex.split(command) == words
     assert written is None or text == written
+
+
+def test_a_command_of_several_lines_can_be_typed_in_one() -> None:
+    assert in_quotes("make\ncp 'a\\b' c") == r"$'make\ncp \'a\\b\' c'"
+    assert command_line(["--build", "a\tb"]) == r"--build $'a\tb'"

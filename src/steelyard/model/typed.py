@@ -8,6 +8,9 @@ from pathlib import Path
 
 # The characters that a shell interprets within double quotes.
 _EXPANDED = frozenset('"$`\\!')
+# What would end a line of the terminal, as bash, zsh and today's POSIX write it between $' and '.
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPED = str.maketrans({**_ESCAPES, "\\": "\\\\", "'": "\\'"})
 
 
 def typed(path: Path) -> str:
@@ -17,7 +20,9 @@ def typed(path: Path) -> str:
 
 
 def in_quotes(command: str) -> str:
-    """A command line as one word of a shell, with as few quotes as possible."""
+    """A command line as one word of a shell, in one line, with as few quotes as possible."""
+    if any(character in command for character in _ESCAPES):
+        return f"$'{command.translate(_ESCAPED)}'"
     if "'" not in command:
         return f"'{command}'"
     return f'"{command}"' if _EXPANDED.isdisjoint(command) else shlex.quote(command)
