@@ -283,6 +283,10 @@ def test_a_submodule_with_new_files_of_its_own(repo: Repo, tmp_path: Path) -> No
     repo.commit("with a submodule")
     repo.write("sub/built", "by make")
     assert "the submodule sub has new files that are not committed" in refusal(repo)
+    for setting, value in (("status.showUntrackedFiles", "no"), ("diff.ignoreSubmodules", "all")):  # of what is shown
+        repo.git("config", setting, value)
+        repo.git("-C", "sub", "config", setting, value)
+        assert "the submodule sub has new files that are not committed" in refusal(repo)
     repo.git("config", "--file", ".gitmodules", "submodule.sub.ignore", "untracked")
     repo.commit("which are to be ignored")
     assert both(repo)[1].commit is not None
