@@ -15,8 +15,10 @@ from tests.subjects.formats import recorded
 NOW = "2026-01-01T12:00:00+00:00"
 
 
-def google(path: Path, host: str = "h", cores: int = 2, version: str = "v1.8.0", **times: float) -> Path:
-    context = {"host_name": host, "num_cpus": cores, "library_version": version, "date": "2026-01-01"}
+def google(
+    path: Path, host: str = "h", cores: int = 2, version: str = "v1.8.0", date: str = "2026-01-01", **times: float
+) -> Path:
+    context = {"host_name": host, "num_cpus": cores, "library_version": version, "date": date}
     benchmarks = [
         {
             "name": name,
@@ -42,6 +44,19 @@ def test_each_file_is_a_process(tmp_path: Path) -> None:
     assert (record.provenance.version, len(record.provenance.measured)) == ("v1.8.0", 3)
     assert record.findings == []
     assert record.created == NOW
+
+
+@pytest.mark.parametrize(
+    ("date", "order"), [("2026-01-01T12:00:02+01:00", [1000, 2000, 10_000]), ("?", [1000, 10_000, 2000])]
+)
+def test_files_are_processes_in_the_order_of_the_times_that_they_tell(
+    tmp_path: Path, date: str, order: list[float]
+) -> None:
+    google(tmp_path / "1", date="2026-01-01T12:00:01+01:00", x=1)
+    google(tmp_path / "10", date="2026-01-01T11:30:00+00:00", x=10)
+    google(tmp_path / "2", date=date, x=2)
+    record = convert_files(sorted(tmp_path.iterdir()), created=NOW)
+    assert [list(process) for process in record.benchmarks[0].values] == [[value] for value in order]
 
 
 def test_what_differs_between_files_is_said(tmp_path: Path) -> None:

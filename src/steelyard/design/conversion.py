@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,7 @@ def convert_files(
         files.append(_File(path, contents, grouped(contents.benchmarks, lambda one: one.name)))
         sources += read
     assert format_ is not None  # noqa: S101 - there is at least one file
+    files = _in_order(files)
     _check_no_duplicates(sources)
     machine = _common_machine(files)
     listed = dict.fromkeys(name for file in files for name in file.named)
@@ -79,6 +81,23 @@ def convert_files(
         findings=[*_left_out_findings(failed), *_findings(files, [one.name for one in benchmarks])],
         originals=[packed(file.contents.rest) for file in files if file.contents.rest is not None],
     )
+
+
+def _in_order(files: list[_File]) -> list[_File]:
+    """Return the files in the order in which they were measured, if all tell when; a shell gives 10 before 2."""
+    moments = [_moment(file.contents.measured) for file in files]
+    known = [moment for moment in moments if moment is not None]
+    if len(known) < len(files):
+        return files
+    return [files[place] for place in sorted(range(len(files)), key=known.__getitem__)]
+
+
+def _moment(told: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(told)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # all files of one tool are alike in this
 
 
 def _read_same_format(path: Path, before: Format | None) -> tuple[Format, Contents, list[ForeignFile]]:
