@@ -142,3 +142,5 @@ def test_what_is_called_gz_is_compressed_once(weighed: ScriptedWorld) -> None:
     assert json.loads(text["w.json.gz"])["kind"] == "weighing"
     assert weighed("show", "w.json.gz").status == 0
     assert "is called as csv" in weighed.refuses("export", "w.json", "-f", "parquet", "-o", "y.csv.gz")
+    assert "no reader opens it as .gz" in weighed.refuses("export", "w.json", "-o", "z.parquet.gz")
+    assert not Path("z.parquet.gz").exists()

@@ -81,6 +81,10 @@ def export(options: ExportOptions, world: World) -> int:
     export_format = format_named(options.format or _required_format(options.output))
     _check_ending(options.output, export_format.name)
     check_writable(options.output)
+    if export_format.is_binary and options.output.suffix == ".gz":
+        raise UsageError(
+            f"{export_format.name} is compressed inside, and no reader opens it as .gz: leave that out of -o"
+        )
     if export_format.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{export_format.name} is no text for a terminal: give -o FILE, or a pipe")
     (path,) = record_paths(world, options.file)
