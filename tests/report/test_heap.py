@@ -60,6 +60,13 @@ def test_several_benchmarks_are_a_line_each() -> None:
     assert lines[-2][0] == "b"
 
 
+def test_of_very_many_benchmarks_the_first_are_printed() -> None:
+    names = tuple(f"b{number}" for number in range(203))
+    lines = shown(watched(*(launch(side, number) for number in range(203) for side in (0, 1)), benchmarks=names))
+    assert sum(line.startswith("b") for line in lines) == 200
+    assert "3 more benchmarks: --markdown FILE has all of them" in " ".join(lines)
+
+
 def test_names_have_all_the_room_that_there_is() -> None:
     both = [launch(side, benchmark) for benchmark in (0, 1) for side in (0, 1)]
     names = (f"BM_sort<std::vector<int>>/{1024:030}/real_time", f"BM_sort<std::vector<int>>/{2048:030}/real_time")

@@ -11,6 +11,7 @@ from rich.text import Text
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.records import Run, Weighing
 from steelyard.report import figures
+from steelyard.report.bounds import MOST_BENCHMARKS, show_left_out
 from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet, column_widths
 
@@ -43,13 +44,15 @@ def show(sheet: Sheet, record: Weighing | Run) -> None:
         return
     sheet.blank()
     sheet.row("heap", f"{TITLE}; {CAUTION}")
-    table = _table_of_one(record, watched[0][1]) if len(watched) == 1 else _table_of_several(sheet, record, watched)
+    shown = watched[:MOST_BENCHMARKS]
+    table = _table_of_one(record, shown[0][1]) if len(watched) == 1 else _table_of_several(sheet, record, shown)
     if sheet.has_room_for(table):
         sheet.grid(table, right=frozenset(range(1, len(table[0]))))
     else:
-        for name, rows in watched:
+        for name, rows in shown:
             for title, *values in rows:
                 sheet.row(f"{sheet.name(name, _NAME_COLUMNS)} {title}", ", ".join(filter(None, values)))
+    show_left_out(sheet, len(watched) - len(shown))
     sheet.blank()
 
 
