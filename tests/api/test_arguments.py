@@ -52,6 +52,13 @@ def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorl
     assert steelyard.diff(*ran, alpha="2%", world=world).data.alpha == 0.02  # type: ignore[union-attr]
 
 
+def test_a_name_may_be_that_of_a_file(scripted: ScriptedWorld) -> None:
+    """On the command line it may be a word of a command without its quotes, which a text in a program cannot be."""
+    Path("input").write_text("x")
+    found = steelyard.run("./old", name="input", launches=3, world=scripted.outside())
+    assert found.data.subjects[0].name == "input"
+
+
 def test_every_time_may_be_a_text_with_its_unit_as_in_a_project_s_file(scripted: ScriptedWorld) -> None:
     times = {"max_time": "2m", "timeout": "500ms", "wait_quiet": "0s"}
     settings = UNTYPED.compare(BOTH, pairs=12, world=scripted.outside(), **times).data.settings

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from steelyard.model.errors import UsageError
-from steelyard.model.typed import in_quotes
 
 
 def names_of(given: Sequence[str] | None, listed: str | None, defaults: Sequence[str]) -> list[str]:
@@ -24,24 +22,6 @@ def names_of(given: Sequence[str] | None, listed: str | None, defaults: Sequence
             f"--names {listed!r} has to be {len(defaults)} different names with commas between them: --names old,new"
         )
     return names
-
-
-def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
-    """Raise UsageError for `sort -n file` without quotes; but a program may be named after itself."""
-    if any(len(command.split()) > 1 for command in commands):
-        return
-    programs = {os.path.realpath(command) for command in commands if os.access(command, os.X_OK)}
-    for name in names:
-        is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
-        if is_file and os.path.realpath(name) not in programs:
-            raise UsageError(
-                f"--name {name} is a file: {quoting_advice(f'{commands[0]} -n {name}')}, or it another name"
-            )
-
-
-def quoting_advice(command: str, prefix: str = "") -> str:
-    """Say how to give a command of several words."""
-    return f"give the command in quotes: {prefix}{in_quotes(command)}"
 
 
 def _names_given_singly(given: Sequence[str], defaults: Sequence[str]) -> list[str]:

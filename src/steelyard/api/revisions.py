@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steelyard.api.layouts import layouts_to_build
-from steelyard.api.names import check_no_files, names_of
+from steelyard.api.names import names_of
 from steelyard.api.options import Options, Revisions
 from steelyard.api.settings import parameters_of, request_of, run_of_command, settings_of
 from steelyard.model.errors import UsageError
@@ -58,7 +58,6 @@ def weighing_of_revisions(
     _check_timeout(wanted)
     command = _one_command(commands)
     recipe = recipe_of_command(wanted)
-    check_no_files(names or [], commands)
     settings = settings_of(options, world, commands=[command] * 2, judged=True, recipe=recipe)
     # Errors that need no build are raised before it.
     parameters_of(options, [command])
@@ -94,7 +93,6 @@ def requested_run(
 @contextmanager
 def _run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
     """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
-    check_no_files([name] if name else [], [command])
     settings = settings_of(options, world, recipe=recipe_of_command(options.revisions))
     parameters_of(options, [command])  # errors that need no build come first
     with subject_of_revision(command, name, options, settings, watch, world) as (subject, findings):

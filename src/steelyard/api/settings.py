@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from steelyard.api.counting import count_settings, counted_metrics, jobs_checked
 from steelyard.api.hooks import check_variables, hooks_checked, with_values_around
 from steelyard.api.layouts import layouts_checked
-from steelyard.api.names import check_no_files
 from steelyard.api.options import Judging, Launching, Options, Throughput
 from steelyard.api.parameters import arguments_of, split_parameter
 from steelyard.api.streams import check_apart, launched_files
@@ -66,7 +65,6 @@ def run_of_command(command: str, name: str | None, options: Options, world: Worl
     from steelyard.subjects.command import command_subject
 
     settings = settings_of(options, world, commands=[command] if command else [])
-    check_no_files([name] if name else [], [command])
     search_path = world.search_path
     subject = command_subject(command, name or command, "command", shell=options.launch.shell, search_path=search_path)
     return request_of(options, [subject], settings)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.kept import kept_paths
-from steelyard.api.names import check_no_files, default_names, names_of
+from steelyard.api.names import default_names, names_of
 from steelyard.api.revisions import weighing_of_revisions
 from steelyard.api.settings import check_budget, current_folder, parameters_of, weighing_of_commands
 from steelyard.api.suggestions import suggest_revisions, suggest_values
@@ -26,6 +26,7 @@ from steelyard.cli.outputs import (
     earlier_files_removed_on_error,
     is_printed,
 )
+from steelyard.cli.quotes import check_no_files
 from steelyard.cli.say import say
 from steelyard.cli.status import INTERRUPTED
 from steelyard.cli.views import in_units
@@ -210,6 +211,7 @@ def _requested_weighing(options: CompareOptions, watch: Watch, world: World) -> 
         raise UsageError("--trust-journal is for what --resume carries on: leave it out")
     if options.revisions.given:
         commands = options.commands or []
+        check_no_files(options.name or [], commands)
         return weighing_of_revisions(commands, options, watch, world, names=options.name, listed=options.names)
     return nullcontext(_request_for_commands(options, world))
 

@@ -25,6 +25,7 @@ from steelyard.cli.options import (
     WeighingOptions,
 )
 from steelyard.cli.outputs import check_not_launched, check_writable
+from steelyard.cli.quotes import check_no_files
 from steelyard.cli.settings import CountingOptions, MeasuringOptions, SuiteOptions
 from steelyard.model.values import share
 
@@ -86,6 +87,7 @@ def count(options: CountOptions, world: World) -> int:
     from steelyard.design.session import attempt
 
     check_writable(*options.files.paths())
+    check_no_files([options.name] if options.name else [], [options.command])
     judging = JudgingOptions(metric=options.metric, alpha=options.alpha)
     request = count_of_command(options.command, options.name, replace(options, judging=judging), world)
     check_not_launched(request, *options.files.paths())

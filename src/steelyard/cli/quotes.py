@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from steelyard.api.names import quoting_advice
-from steelyard.model.typed import command_line
+from steelyard.model.errors import UsageError
+from steelyard.model.typed import command_line, in_quotes
 
 _SINGLE_COMMAND = ("run", "count", "check")
 _SEVERAL_COMMANDS = ("compare",)
@@ -32,6 +32,24 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     )
     words = words[: next(own_options, len(words))]
     return quoting_advice(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
+
+
+def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
+    """Raise UsageError for `sort -n file` without quotes; but a program may be named after itself."""
+    if not commands or any(len(command.split()) > 1 for command in commands):
+        return
+    programs = {os.path.realpath(command) for command in commands if os.access(command, os.X_OK)}
+    for name in names:
+        is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
+        if is_file and os.path.realpath(name) not in programs:
+            raise UsageError(
+                f"--name {name} is a file: {quoting_advice(f'{commands[0]} -n {name}')}, or it another name"
+            )
+
+
+def quoting_advice(command: str, prefix: str = "") -> str:
+    """Say how to give a command of several words."""
+    return f"give the command in quotes: {prefix}{in_quotes(command)}"
 
 
 def splits_command(option: str, arguments: Sequence[str]) -> bool:

@@ -28,6 +28,7 @@ from steelyard.cli.outputs import (
     earlier_files_removed_on_error,
     is_printed,
 )
+from steelyard.cli.quotes import check_no_files
 from steelyard.cli.revisions import OneRevisionOptions
 from steelyard.cli.say import say
 from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, ThroughputOptions
@@ -134,6 +135,7 @@ def _measure(options: RunOptions, world: World) -> int:
     if options.strict and options.baseline is None:
         raise UsageError("--strict is of what --baseline NAME compares with: a run alone has no verdict")
     baseline = None if options.baseline is None else _load_baseline(options.baseline, options, world)
+    check_no_files([options.name] if options.name else [], [options.command])
     baseline_path = None if options.save_baseline is None else world.store().place_for(options.save_baseline)
     with (
         earlier_files_removed_on_error(*options.files.paths()),
