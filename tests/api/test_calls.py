@@ -121,7 +121,7 @@ def test_progress_says_what_is_counted_where_these_are_no_pairs(scripted: Script
         (BOTH, {"metrics": "speed"}, "'speed' is not known"),
         (BOTH, {"max_time": "soon"}, "is not a time"),
         (BOTH, {"harness": "mine"}, "harness 'mine' is not known"),
-        (BOTH, {"names": ["x"] * 2}, "the name of two commands"),
+        (BOTH, {"names": ["x"] * 2}, "names 'x' would be the name of two commands"),
         (BOTH, {"parameters": ["n"]}, "a dictionary"),
         (BOTH, {"pairs": 12.5}, "pairs takes a whole number, not 12.5"),
         (BOTH, {"control": True, "metrics": "cost"}, "control is for times"),

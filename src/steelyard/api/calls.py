@@ -20,7 +20,7 @@ from steelyard.api.record import IncompleteError, ProjectRecord, Record
 from steelyard.api.revisions import requested_run, weighing_of_revisions
 from steelyard.api.settings import count_of_command, current_folder, weighing_of_commands
 from steelyard.api.unused import unused_notes
-from steelyard.api.wording import reword_errors, reword_sentence
+from steelyard.api.wording import OTHER_NAMES, reword_errors, reword_sentence
 from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
@@ -43,7 +43,7 @@ _INTERRUPTED = 130
 _COMMANDS_HINT = "compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])"
 
 
-@reword_errors()
+@reword_errors({**OTHER_NAMES, "--name": "names"})
 def compare(
     commands: CommandLine | Sequence[CommandLine],
     *others: Never,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from steelyard.api.arguments import ARGUMENT_KINDS
 from steelyard.model.errors import SteelyardError
 
-_OTHER_NAMES = {
+OTHER_NAMES = {
     "--metric": "metrics",
     "--benchmark": "benchmarks",
     "--tag": "tags",
@@ -18,13 +18,14 @@ _OTHER_NAMES = {
     "--inherit-env": "inherit_environment",
     "--parameter-list": "parameters",
 }
+"""The arguments that have another name than their options."""
 _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 # Quoted text is the user's, and what follows the program's name is a command line; both stay as they are.
 _QUOTES_AND_OPTIONS = re.compile(rf"('[^']*'|\"[^\"]*\"|\bsteelyard [a-z]+ [^:;()]*)|(?<![\w-]){_OPTION.pattern}")
 
 
 @contextmanager
-def reword_errors(names: Mapping[str, str] = _OTHER_NAMES) -> Iterator[None]:
+def reword_errors(names: Mapping[str, str] = OTHER_NAMES) -> Iterator[None]:
     """Reword errors raised in this context to be about arguments.
 
     `names` maps options to arguments that have another name.
@@ -42,12 +43,12 @@ def split_option(sentence: str) -> tuple[str, str] | None:
     return None if match is None else (argument_of(match[0]), sentence[match.end() :])
 
 
-def argument_of(option: str, names: Mapping[str, str] = _OTHER_NAMES) -> str:
+def argument_of(option: str, names: Mapping[str, str] = OTHER_NAMES) -> str:
     """Return an option's name in Python; in a project's file it is the same with hyphens."""
     return names.get(option, option.removeprefix("--").replace("-", "_"))
 
 
-def reword_sentence(sentence: str, names: Mapping[str, str] = _OTHER_NAMES) -> str:
+def reword_sentence(sentence: str, names: Mapping[str, str] = OTHER_NAMES) -> str:
     """Reword a sentence that begins with an option; others may contain unquoted words of the user's."""
     split = split_option(sentence)
     if split is None or split[0] not in ARGUMENT_KINDS:
