@@ -68,5 +68,7 @@ _ALL, _SOME = "the machine was tuned", "the machine was not tuned alike for all 
 
 def _tuned_findings(names: Collection[str], which: str) -> list[Finding]:
     """Return a finding on what was tuned for which launches, by the names of `steelyard tune`, if anything was."""
-    message = f"{which}: {', '.join(names)}"
-    return [Finding(code=_TUNED, message=message, remedy="what that does: steelyard docs tune")] if names else []
+    if not names:
+        return []
+    remedy = "what that does: steelyard docs tune"
+    return [Finding(code=_TUNED, message=f"{which}: {', '.join(names)}", remedy=remedy)]
