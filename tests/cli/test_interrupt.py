@@ -258,3 +258,31 @@ main.main()
         f"steelyard: interrupted; what was measured is kept: steelyard show {record}"
     )
     assert tool("show", record).status == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "stage", "way_on"),
+    [
+        (("compare", "true", "echo", "--pairs", "9"), "stages", "kept; to carry on: steelyard compare --resume"),
+        (("compare", "true", "echo", "--pairs", "9"), "judge_outcome", "kept: steelyard show"),
+        (("run", "true", "--launches", "3"), "judge_outcome", "kept: steelyard show"),
+    ],
+)
+def test_a_second_interrupt_that_insists_names_what_is_kept(
+    tool: Tool, measure: tuple[str, ...], stage: str, way_on: str
+) -> None:
+    program = f"""
+from steelyard.cli import main
+from steelyard.design import session
+
+def insisted(*_):
+    raise KeyboardInterrupt  # as the second Ctrl-C does
+
+session.{stage} = insisted
+main.main()
+"""
+    words = [sys.executable, "-c", program, *measure]
+    done = subprocess.run(words, capture_output=True, **tool.surroundings)
+    assert done.returncode == 130
+    (kept,) = tool.kept()
+    assert done.stderr.decode().splitlines()[-1] == f"steelyard: interrupted; what was measured is {way_on} {kept}"

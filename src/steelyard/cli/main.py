@@ -95,9 +95,9 @@ def _run_to_status() -> int:
         sys.stdout.flush()
     except SystemExit as end:  # after answering a shell's request for completions
         return end.code if isinstance(end.code, int) else FAILED
-    except KeyboardInterrupt:  # a second Ctrl-C while measuring
+    except KeyboardInterrupt as insisted:  # a second Ctrl-C while measuring
         _ignore_signals()
-        say(interrupted())
+        say("; ".join([interrupted(), *getattr(insisted, "__notes__", [])]))
         return INTERRUPTED
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output is gone: there is nobody to tell

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,19 @@ def unstarted_outcome(request: Request, error: SteelyardError, world: World) -> 
     """Return the outcome of what could not even start: a record that says why, which is not stored."""
     failed = replace(request, findings=[Finding(code="failed", message=str(error))])
     return Outcome(unmeasured_record(failed, "failed", world.facts(), world), error)
+
+
+@contextmanager
+def named_if_insisted(record: Weighing | Run, journal: Path, kept: Path) -> Iterator[None]:
+    """Add to a second Ctrl-C, which ends all at once, where the record so far is and how to go on from there."""
+    try:
+        yield
+    except KeyboardInterrupt as insisted:
+        path = journal if journal.exists() else kept.with_name(f"{kept.name}.json.gz")
+        can_be_resumed = isinstance(record, Weighing) and "interrupted" in record.stop
+        way_on = "; to carry on: steelyard compare --resume" if can_be_resumed else ": steelyard show"
+        insisted.add_note(f"what was measured is kept{way_on} {typed(path)}")
+        raise
 
 
 def keep_in_place(outcome: Outcome, journal: Path, kept: Path, store: Store) -> Outcome:

@@ -24,7 +24,13 @@ from steelyard.design.findings import (
 )
 from steelyard.design.hidden_variables import hidden_variables_finding
 from steelyard.design.identical import identical_record, is_identical, known_findings, lacks_baseline
-from steelyard.design.keeping import keep_in_place, unmeasured_outcome, unmeasured_record, unstarted_outcome
+from steelyard.design.keeping import (
+    keep_in_place,
+    named_if_insisted,
+    unmeasured_outcome,
+    unmeasured_record,
+    unstarted_outcome,
+)
 from steelyard.design.layouts import equal_layouts_findings, values_given, with_digest
 from steelyard.design.libraries import with_libraries
 from steelyard.design.outcome import Outcome, judge_outcome
@@ -168,7 +174,10 @@ def _measure_record(
     record_path = (
         store.new_name(header.kind) if resumed_journal is None else store.name_of(resumed_journal.path, header.kind)
     )
-    with nullcontext(resumed_journal) if resumed_journal else _new_journal(record_path, header, rows) as journal:
+    with (
+        nullcontext(resumed_journal) if resumed_journal else _new_journal(record_path, header, rows) as journal,
+        named_if_insisted(header, journal.path, record_path),
+    ):
         if journal is not resumed_journal:
             store.admit(journal.path)
         record, error = header, None
@@ -190,7 +199,8 @@ def _measure_record(
         record = record.model_copy(update={"findings": findings})
         with suppress(MeasurementError):  # the record says it too
             journal.end(record.model_dump(mode="json", include={"stop", "seconds", "findings", "isolation"}))
-    return keep_in_place(judge_outcome(record, error), journal.path, record_path, store)
+    with named_if_insisted(record, journal.path, record_path):
+        return keep_in_place(judge_outcome(record, error), journal.path, record_path, store)
 
 
 # --- prepare
