@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from steelyard.machine.pressure import STEP_S
-from steelyard.model.findings import NEW_SUITE, Finding
+from steelyard.model.findings import NEW_SUITE, SKIPPED, Finding
 from steelyard.model.grouping import grouped
 from steelyard.model.metrics import METRICS, NOISY_METRIC
 from steelyard.report import figures
@@ -37,7 +37,7 @@ def new_suite_finding(baseline: str, candidate: str, names: Sequence[str], missi
 def skipped_findings(reasons: Mapping[str, str]) -> list[Finding]:
     """Return a finding for each reason for which benchmarks skip themselves, given by their names."""
     return [
-        Finding(code="skipped", message=f"not measured: {some_names(names)}: {reason}")
+        Finding(code=SKIPPED, message=f"not measured: {some_names(names)}: {reason}")
         for reason, names in grouped(reasons, reasons.__getitem__).items()
     ]
 

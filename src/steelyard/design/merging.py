@@ -185,7 +185,7 @@ def _join(records: Sequence[Weighing]) -> Weighing:
         update={
             "tool": steelyard.__version__,
             "created": min(record.created for record in records),
-            "settings": _settings(records),
+            "settings": _settings([one for one in records if one.benchmarks] or records),
             "benchmarks": _benchmarks(records, origins),
             "stop": [records[part].stop[number] for part, number in origins],
             "preparing_s": sum(record.preparing_s for record in records),

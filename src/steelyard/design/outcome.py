@@ -85,7 +85,7 @@ def is_running(record: Weighing | Run, path: Path) -> bool:
 def recall_record(record: Weighing | Run) -> Outcome:
     """Return the outcome of a record that was read, with its verdicts derived anew."""
     error = failure(record)
-    if not record.benchmarks and record.new_suite is None:
+    if not record.benchmarks and record.unmeasured is None:
         return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)
 

@@ -36,8 +36,8 @@ def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
-    if record.new_suite is not None:
-        raise UsageError(f"{path} has nothing to go on with: {record.new_suite.message}")
+    if record.unmeasured is not None:
+        raise UsageError(f"{path} has nothing to go on with: {record.unmeasured.message}")
     if more is None and {*record.stop} <= {"failed"}:
         raise UsageError(
             f"{path} was not interrupted, a launch failed: fix that and weigh again; steelyard report "

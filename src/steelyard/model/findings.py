@@ -11,6 +11,7 @@ from steelyard.model.structs import Kept
 IDENTICAL: Final = "identical"
 # The baseline has none of the candidate's benchmarks yet, so nothing was compared.
 NEW_SUITE: Final = "new-suite"
+SKIPPED: Final = "skipped"
 # Revisions share something that each should have for itself.
 SHARED: Final = "shared"
 # A command has words that only a shell understands, but no shell read it.

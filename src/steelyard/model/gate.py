@@ -109,6 +109,11 @@ class GateReport:
         return bool(self.new_suites) and len(self.new_suites) == len(self.weighings)
 
     @property
+    def is_all_skipped(self) -> bool:
+        """Whether all weighings are parts of suites, of which every benchmark skips itself."""
+        return bool(self.weighings) and all(one.skipped_part is not None for one in self.weighings)
+
+    @property
     def verdict(self) -> GateVerdict:
         """The answer as a word. `failed` comes first, as incomplete results give no answer."""
         if self.problems:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from steelyard.model.columns import highest
 from steelyard.model.counting import Counting
 from steelyard.model.derived import Derived, Summary, Verdict
-from steelyard.model.findings import IDENTICAL, NEW_SUITE, Finding, VerdictName
+from steelyard.model.findings import IDENTICAL, NEW_SUITE, SKIPPED, Finding, VerdictName
 from steelyard.model.format import FORMAT, VERSION
 from steelyard.model.heap import Heap
 from steelyard.model.isolation import Isolation
@@ -111,9 +111,14 @@ class _Measured(Record):
         return None if self.benchmarks else self._finding_of(NEW_SUITE)
 
     @property
+    def skipped_part(self) -> Finding | None:
+        """The finding that all benchmarks of this part of a suite skip themselves; None without it."""
+        return None if self.benchmarks or self.settings.shard is None else self._finding_of(SKIPPED)
+
+    @property
     def unmeasured(self) -> Finding | None:
         """The finding because of which nothing had to be measured, or could be compared; None without it."""
-        return self.identical or self.new_suite
+        return self.identical or self.new_suite or self.skipped_part
 
     def with_findings(self, found: Iterable[Finding], *, replacing: Collection[str] = ()) -> Self:
         """Return it with more findings, in place of those that have one of the codes `replacing`."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from steelyard.design.judging.judgement import verdicts
+from steelyard.design.merging import merge_parts
 from steelyard.design.suite.selection import Selection
+from steelyard.design.suite.shards import RequestedShard
 from steelyard.model.errors import MeasurementError
+from steelyard.model.gate import GateReport
 from steelyard.model.launches import Launches
+from steelyard.model.limits import Limits
 from tests.design.scripted_harness import (
     Body,
     fails,
@@ -77,6 +83,18 @@ def test_what_fails_beside_them_has_failed() -> None:
 def test_where_all_skip_themselves_nothing_was_measured() -> None:
     with pytest.raises(MeasurementError, match=r"^not measured: a, b: the test was skipped: no network$"):
         plan(both(a=skips("no network"), b=skips("no network")), header())
+
+
+def test_a_part_of_a_suite_whose_benchmarks_all_skip_themselves_is_merged_with_the_others() -> None:
+    suites = both(a=skips("no network"), b=steady())
+    parts = [plan(suites, header(), Selection(shard=RequestedShard(number, 2))) for number in (1, 2)]
+    skipped, planned = (part.model_copy(update={"stop": ["decided"] * len(part.stop)}) for part in parts)
+    assert verdicts(skipped) == []
+    merged = merge_parts([(Path("1.json"), skipped), (Path("2.json"), planned)])
+    assert (names(merged), merged.settings.starts) == (["b"], planned.settings.starts)
+    assert messages(merged, "skipped") == ["not measured: a: the test was skipped: no network"]
+    gate = GateReport(Limits(), ["1.json"], [skipped], [])
+    assert (skipped.is_empty(), gate.is_all_skipped) == (False, True)
 
 
 def test_one_that_was_not_reached_before_is_left_out_when_the_weighing_goes_on() -> None:

@@ -62,7 +62,8 @@ def _report(
     without_data = [one for one in report.deciding if one.has_no_data]
     problems += [_no_data_message(one) for one in without_data if one.above is not None]
     problems += _interrupted_problems(report)
-    problems += [] if judged or problems or report.is_all_new else ["no benchmark was measured"]
+    is_unmeasured = not (judged or report.is_all_new or report.is_all_skipped)
+    problems += ["no benchmark was measured"] if is_unmeasured and not problems else []
     problems += _missing_problems(report) if weighings else []
     alone = list(_incomplete_suite_findings(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]

@@ -75,7 +75,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     """
     if record.identical is not None:
         return identical_verdicts(record)
-    if record.new_suite is not None:
+    if record.unmeasured is not None:
         return []
     members = members_of(record)
     controls = [

@@ -77,7 +77,7 @@ class Planner:
         benchmarks = [
             _with_amounts(one, trials, selection.processed) for one in benchmarks if one.entry not in trials.skipped
         ]
-        if not benchmarks:
+        if not benchmarks and settings.shard is None:  # else merge needs this part beside the others
             raise MeasurementError(skipped_findings(trials.skipped)[0].message)
         tried = [one for one in benchmarks if one.entry in trials.known]
         findings = one_sided_findings(self.record, list(map(selection.matching, lists)))

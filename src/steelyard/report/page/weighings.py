@@ -77,6 +77,8 @@ def _headline(record: Weighing, deciding: Sequence[Verdict], *, running: bool) -
         return record.identical.message
     if record.new_suite is not None:
         return "Nothing is compared yet"  # a note says why
+    if record.skipped_part is not None:
+        return "Nothing is compared in this part"
     if not deciding:
         return sentences.capitalised(sentences.RUNNING if running else sentences.without_verdict(record.stop))
     return judged.headline(deciding, len(record.members))
