@@ -107,6 +107,16 @@ def test_what_an_interruption_left_is_not_called_sound() -> None:
     assert "interrupted" not in printed(looked())
 
 
+def test_what_an_interruption_left_of_hundreds_of_benchmarks_takes_few_lines() -> None:
+    why = "interrupted before it was tried"
+    left = [looked(benchmark=f"b{number}", outcome="untried", finding=why) for number in range(300)]
+    text = printed(looked(), *left, trouble(benchmark="map"), interrupted=True)
+    names = ", ".join(f"b{number}" for number in range(10))
+    assert f"untried    {names} and 290 more\n           not tried: drift: {why}\n" in text
+    assert text.count("untried  ") == 1
+    assert text.index("sound      sort") < text.index("untried") < text.index("trouble    map")
+
+
 def test_a_command_and_names_that_do_not_print() -> None:
     text = printed(trouble(benchmark="a\x1b[1m", finding="b\x07"), harness=None, width=40)
     assert "\x1b" not in text

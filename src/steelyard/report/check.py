@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -14,6 +14,8 @@ from steelyard.model.soundness import Allocating, Checked, Looked, Soundness
 from steelyard.report import figures, printable
 from steelyard.report.sheet import Sheet
 
+_MOST_NAMES = 10
+
 
 def show_soundness(console: Console, record: Soundness) -> None:
     """Print each benchmark with its troubles, the rules not tried and why, and what all of it is based on."""
@@ -23,9 +25,9 @@ def show_soundness(console: Console, record: Soundness) -> None:
     notes_said: set[str] = set()
     looked = grouped(record.looked, lambda one: one.benchmark)
     allocating = grouped(record.allocating, lambda one: one.benchmark)
-    for name in record.benchmarks:
-        _print_benchmark(sheet, name, looked.get(name, []))
-        for one in allocating.get(name, []):
+    for names in _shown_together(record.benchmarks, looked):
+        _print_benchmarks(sheet, names, looked.get(names[0], []))
+        for one in (one for name in names for one in allocating.get(name, [])):
             sheet.row("", Text(sheet.name(heap_sentence(one, notes_said), 10 * sheet.text_width), "dim"))
             notes_said.add(one.note)
     sheet.blank()
@@ -76,8 +78,22 @@ def show_summary(console: Console, results: Sequence[TargetResult], not_begun: i
         sheet.row("left out", f"{figures.count(not_begun, 'check')} that had not begun")
 
 
-def _print_benchmark(sheet: Sheet, name: str, results: Sequence[Looked]) -> None:
-    shown_name = sheet.name(name, 2 * sheet.text_width)
+def _shown_together(names: Sequence[str], looked: Mapping[str, Sequence[Looked]]) -> Iterable[list[str]]:
+    """Return the names of benchmarks of which the same little was tried, as of hundreds after Ctrl-C, in one list."""
+
+    def shown_by(name: str) -> object:
+        results = looked.get(name, [])
+        if 2 * sum(one.outcome == "untried" for one in results) <= len(results):
+            return name
+        told = tuple((one.code, one.outcome, one.finding) for one in results)
+        return name if any(one.outcome == "trouble" for one in results) else told
+
+    return grouped(names, shown_by).values()
+
+
+def _print_benchmarks(sheet: Sheet, names: Sequence[str], results: Sequence[Looked]) -> None:
+    """Print a benchmark with its results, or several that have the same."""
+    shown_name = figures.first_few([sheet.name(name, 2 * sheet.text_width) for name in names], _MOST_NAMES)
     troubles = [result for result in results if result.outcome == "trouble"]
     tried = [result for result in results if result.outcome != "untried"]
     if not tried:
