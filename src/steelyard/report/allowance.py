@@ -34,6 +34,8 @@ class Allowance:
     """How long a harness took to list and try its benchmarks."""
     untried: int = 0
     """How many there was no time to try, and which a longer budget serves as well."""
+    carried_on: bool = False
+    """Whether this is a weighing that goes on, which takes another budget only once its own has ended."""
 
     def shortage(self) -> str | None:
         """Say that the budget is too short for a verdict, and which one is not; None if it is long enough.
@@ -43,8 +45,8 @@ class Allowance:
         settings, fewest = self.settings, self.fewest
         if settings.pairs is not None and settings.pairs < fewest:
             return (
-                f"{figures.count(settings.pairs, 'pair')} are too few for {self._verdict_text()} {fewest}; with some "
-                f"to spare: --pairs {rounded_up(RESERVE_FACTOR * fewest)}"
+                f"{figures.count(settings.pairs, 'pair')} are too few for {self._verdict_text()} {fewest}"
+                f"{self._way_out('', f'--pairs {rounded_up(RESERVE_FACTOR * fewest)}')}"
             )
         if settings.max_time_s is None:
             return None
@@ -55,7 +57,8 @@ class Allowance:
         return (
             f"{self._pair_text()} takes {figures.seconds(self.seconds_each)}, so it goes on for about "
             f"{figures.seconds(self._needed_s())}: {self._verdict_text(link='')} {fewest} pairs, for which the usual "
-            f"{figures.seconds(settings.max_time_s)} are too short; --max-time sets a limit that holds"
+            f"{figures.seconds(settings.max_time_s)} are too short"
+            f"{'' if self.carried_on else '; --max-time sets a limit that holds'}"
         )
 
     def _too_short_text(self, longest_s: float) -> str:
@@ -68,9 +71,12 @@ class Allowance:
             preparation = f", after {figures.seconds(self.prepared_s)} for the list of benchmarks and to try them"
         return (
             f"{self._pair_text()} took {figures.seconds(self.seconds_each)}{preparation}; at that pace there is time "
-            f"for {allowed} in {figures.seconds(longest_s)}: too few for {self._verdict_text()} {self.fewest}; with "
-            f"some to spare{for_all}: --max-time {rounded_up(RESERVE_FACTOR * sensible_s)}"
+            f"for {allowed} in {figures.seconds(longest_s)}: too few for {self._verdict_text()} {self.fewest}"
+            f"{self._way_out(for_all, f'--max-time {rounded_up(RESERVE_FACTOR * sensible_s)}')}"
         )
+
+    def _way_out(self, for_all: str, option: str) -> str:
+        return "; it may go on once this has ended" if self.carried_on else f"; with some to spare{for_all}: {option}"
 
     def _needed_s(self) -> float:
         return self.spent_s + self.fewest * self._all_s()

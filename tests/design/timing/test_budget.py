@@ -124,6 +124,22 @@ def test_the_time_to_name_is_that_of_all_benchmarks_also_those_that_there_was_no
     assert 19 * 2 * 14 < asked_s < 19 * 2 * 14 * 2
 
 
+@pytest.mark.parametrize(
+    ("budget", "too_few"), [({"max_time_s": 5.0}, "too few for a verdict at"), ({"pairs": 7}, "7 pairs are too few")]
+)
+def test_a_weighing_that_is_carried_on_is_not_told_an_option_that_it_refuses(
+    budget: dict[str, object], too_few: str
+) -> None:
+    begun, _ = weigh(noisy(wall_ns=5e8), pairs=2)
+    settings = begun.settings.model_copy(update={"pairs": None, **budget})
+    header, told, machine = begun.model_copy(update={"settings": settings}), list[Progress](), Machine(noisy(5e8))
+    rows = KeptRows(begun.launches.rows())
+    Experiment(header, recorder(machine, rows=rows), machine.clock, told.append, stopped=["interrupted"]).run()
+    (said,) = [one.allowance for one in told if one.allowance]
+    assert too_few in said
+    assert said.endswith("which takes 8; it may go on once this has ended")
+
+
 def test_a_warm_up_that_the_budget_cut_off_takes_its_time_of_a_longer_one() -> None:
     (said,) = allowances(1, max_time_s=1, warm_up=50)
     # 50 pairs of the warm-up and a dozen more, 0.2 s each, and two in five to spare.

@@ -68,6 +68,7 @@ class Standing:
             controls=sum(one.control and one.stop is None for one in self.benchmarks),
             prepared_s=budget.spent_s,
             untried=untried,
+            carried_on=len(self.header.launches) > 0,
         ).shortage()
         if sentence is not None and first.stop is None:
             told = with_harness_hint(sentence, self.header) if each_s > _LONG_PAIR_S else sentence
