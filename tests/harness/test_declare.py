@@ -73,6 +73,7 @@ def unfit() -> Iterator[tuple[Callable[[], Any], str]]:
     yield lambda: bench(n=[])(work), "no value"
     yield lambda: bench(n=[1], m=[2])(work), "takes no parameter 'm'"
     yield lambda: bench(work), "takes 'n'"
+    yield lambda: bench(n=[1], inputs=[[3, 1, 2]])(work), "inputs is a function"  # type: ignore[call-overload]
     yield lambda: bench(n=[1], tags=[1])(work), "tags are text"  # type: ignore[list-item]
 
 

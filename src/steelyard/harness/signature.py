@@ -115,6 +115,8 @@ def check(function: Callable[..., Any], inputs: Callable[..., Any] | None, param
     for name in names:
         if not name.isidentifier():
             raise TypeError(f"bench() has a parameter {name!r}, which is no name")
+    if inputs is not None and not callable(inputs):
+        raise TypeError(f"bench(inputs={inputs!r:.60}): inputs is a function of a random.Random that makes an input")
     yields = bool(kind(function) & (GENERATOR | ASYNC_GENERATOR))
     taken = Signature(function).taken(names, 0 if inputs is None or yields else 1)
     if inputs is not None:
