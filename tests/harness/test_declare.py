@@ -68,6 +68,7 @@ def unfit() -> Iterator[tuple[Callable[[], Any], str]]:
 
     yield lambda: bench(3), "takes a function"  # type: ignore[call-overload]
     yield lambda: bench(functools.partial(work, 1)), "needs a name"
+    yield lambda: bench(n=[1], name=" ")(work), "needs a name"
     yield lambda: bench(n="abc")(work), "the list of its values"
     yield lambda: bench(n=3)(work), "the list of its values"  # type: ignore[call-overload]
     yield lambda: bench(n=[])(work), "no value"

@@ -108,7 +108,7 @@ def _name(function: Callable[..., Any], name: str | None) -> str:
     if not callable(function):
         raise TypeError(f"bench() takes a function, and this is {function!r}")
     chosen_name = name if name is not None else getattr(function, "__name__", None)
-    if not isinstance(chosen_name, str):
+    if not isinstance(chosen_name, str) or not chosen_name.strip():
         raise TypeError(f"bench() of {function!r} needs a name: bench(name=...)")
     return chosen_name
 
