@@ -119,6 +119,7 @@ def test_a_statement() -> None:
         (["nothing.py"], "no file or folder"),
         (["--timeit"], "--timeit needs a value"),
         (["--timeit", "pass", "x.py"], "'x.py' stands beside it"),
+        (["--timeit", "1", "--timeit", "2"], "--timeit is given twice"),
         (["--setup", "pass"], "--setup belongs to --timeit"),
         (["--timeti", "pass"], "no option '--timeti'"),
         (["--timeit", "x ="], "does not compile"),

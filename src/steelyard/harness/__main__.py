@@ -74,6 +74,8 @@ def _parse_options(user_arguments: list[str]) -> tuple[dict[str, str], list[str]
             value_given = value if equals else next(remaining, None)
             if value_given is None:
                 raise _UsageError(f"{option} needs a value")
+            if option in options:
+                raise _UsageError(f"{option} is given twice: one statement is measured here, with one set-up")
             options[option] = value_given
         elif argument.startswith("-"):
             raise _UsageError(f"there is no option {argument!r}")
