@@ -109,6 +109,24 @@ TROUBLE = """
         async def body(): ...
         weigh(lambda: body())
 
+    import functools
+
+    def numbers():
+        yield 1
+
+    @functools.wraps(numbers)
+    def decorated():
+        return numbers()
+
+    def test_is_a_generator(weigh):
+        weigh(numbers)
+
+    def test_is_a_decorated_generator(weigh):
+        weigh(decorated)
+
+    def test_returns_a_generator(weigh):
+        assert list(weigh(lambda: numbers())) == [1]
+
     def test_twice(weigh):
         weigh(len, "")
         weigh(len, "")
@@ -160,6 +178,13 @@ def test_by_itself_pytest_runs_each_test_once_and_loads_the_plugin_and_nothing_e
         "steelyard.harness.pytest_plugin",
         "steelyard.harness.signature",
     }
+
+
+def test_a_generator_is_refused_by_itself_too_and_one_that_a_function_returns_is_not(folder: Path) -> None:
+    write(folder, "test_trouble.py", TROUBLE)
+    found = subprocess.run([*PYTEST, "-q", "-k", "generator"], cwd=folder, capture_output=True, text=True, check=False)
+    assert found.stdout.count("BodyError: numbers() is a generator: a call of it runs nothing") == 2
+    assert "2 failed, 1 passed" in found.stdout
 
 
 def test_pytest_finds_the_plugin_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,6 +309,7 @@ def test_what_is_wrong_with_one_of_several_is_told_of_it(folder: Path) -> None:
         "test_idle": "the test never called weigh()",
         "test_raises_as_expected": "what weigh() calls raises ValueError: invalid literal for int() with base 10: 'x'",
         "test_returns_a_coroutine": "TypeError: what weigh() calls returns a coroutine",
+        "test_is_a_decorated_generator": "BodyError: numbers() is a generator",
         "test_twice": "RuntimeError: weigh() is called twice",
         "test_teardown": "OSError: no",
         "test_exits": "Exit: enough",

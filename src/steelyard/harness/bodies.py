@@ -82,6 +82,18 @@ def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
         yield _work(function, kind(function), call, values, stage, None, collect=False)
 
 
+def refuse_generator(body: Callable[..., Any], is_of: int) -> None:
+    """Raise BodyError for a body of which a call only makes a generator."""
+    if is_of & (GENERATOR | ASYNC_GENERATOR):
+        function_name = getattr(body, "__name__", "f")
+        called = function_name if function_name.isidentifier() else "f"  # a lambda has no name to call it by
+        way_out = f", as in lambda: list({called}())" if is_of & GENERATOR else ""
+        raise BodyError(
+            f"{function_name}() is a generator: a call of it runs nothing of its code, so that only making it would be "
+            f"timed; measure what runs through it{way_out}"
+        )
+
+
 def _work(
     body: Callable[..., Any],
     is_of: int,
@@ -92,14 +104,7 @@ def _work(
     *,
     collect: bool,
 ) -> Work:
-    if is_of & (GENERATOR | ASYNC_GENERATOR):
-        function_name = getattr(body, "__name__", "f")
-        called = function_name if function_name.isidentifier() else "f"  # a lambda has no name to call it by
-        way_out = f", as in lambda: list({called}())" if is_of & GENERATOR else ""
-        raise BodyError(
-            f"{function_name}() is a generator: a call of it runs nothing of its code, so that only making it would be "
-            f"timed; measure what runs through it{way_out}"
-        )
+    refuse_generator(body, is_of)
     asynchronous = bool(is_of & COROUTINE)
     if asynchronous:
         stage.event_loop()  # raises, if there can be none, before anything is begun

@@ -10,7 +10,7 @@ are such arguments.
 
 from __future__ import annotations
 
-from types import CoroutineType
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
 
 import pytest
 
@@ -53,8 +53,9 @@ class Weigh:
     def __call__(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Measure calls of a function with these arguments, and return what one more call returns.
 
-        An `async` function is awaited, and its result is returned. Raises RuntimeError if called a second time, and
-        TypeError for a plain function that returns a coroutine: its call would be measured, not the work.
+        An `async` function is awaited, and its result is returned. Raises RuntimeError if called a second time,
+        TypeError for a plain function that returns a coroutine, and BodyError for a generator: its call would be
+        measured, not the work.
         """
         if self._called:
             raise RuntimeError(
@@ -67,6 +68,8 @@ class Weigh:
         if isinstance(result, CoroutineType):
             awaited: T = _await(function, result)
             return awaited
+        if isinstance(result, GeneratorType | AsyncGeneratorType):
+            _refuse(function)
         return result
 
 
@@ -79,6 +82,14 @@ def _await(function: Callable[..., Any], coroutine: CoroutineType[Any, Any, Any]
         coroutine.close()
         raise TypeError("what weigh() calls returns a coroutine: give it the async function itself, with its arguments")
     return asyncio.run(coroutine)
+
+
+def _refuse(function: Callable[..., Any]) -> None:
+    """Raise BodyError for a function, decorated or not, that is a generator; others may return one that they made."""
+    from steelyard.harness.bodies import refuse_generator
+    from steelyard.harness.signature import innermost, kind
+
+    refuse_generator(function, kind(innermost(function)))
 
 
 @pytest.fixture

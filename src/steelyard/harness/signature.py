@@ -91,14 +91,19 @@ def kind(function: Callable[..., Any]) -> int:
     return flags & (GENERATOR | COROUTINE | ASYNC_GENERATOR)
 
 
+def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what decorators (`functools.wraps`) are wrapped around; the function itself without any."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
 def kind_of_call(function: Callable[..., Any], values: dict[str, Any], draw: Callable[[], Any] | None) -> int:
     """Return the kind of a function, or of what its call returns if it is wrapped around one that has a kind.
 
     Some decorators leave a generator or a coroutine to their caller, others run it: only a call tells.
     """
-    inner = function
-    while hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
+    inner = innermost(function)
     if inner is function or kind(function) or not kind(inner):
         return kind(function)
     leading = [] if draw is None or kind(inner) & (GENERATOR | ASYNC_GENERATOR) else [draw()]
