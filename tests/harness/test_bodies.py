@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial, wraps
 from random import Random
 from typing import Any
@@ -247,9 +248,15 @@ def yields_an_asynchronous_one() -> Iterator[Callable[[], Any]]:
     yield partial(awaited_numbers)
 
 
+@contextmanager
+def is_a_context_manager() -> Iterator[None]:
+    yield
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (is_a_context_manager, r"is_a_context_manager\(\) returns a context manager"),
         (lambda: (yield lambda: (yield)), r"<lambda>\(\) is a generator: .*lambda: list\(f\(\)\)"),
         (yields_a_generator, r"numbers\(\) is a generator: a call of it runs nothing.*lambda: list\(numbers\(\)\)"),
         (yields_an_asynchronous_one, "is a generator"),

@@ -17,7 +17,8 @@ HARNESS_SOURCE = SOURCE / "steelyard" / "harness"
 
 # From the bottom up: a module imports from the floors below its own, and from nothing else in this package.
 FLOORS = (
-    "faults names signature partner counting loop forks choosing",
+    "faults",
+    "names signature partner counting loop forks choosing",
     "arguments declare worker",
     "entry bodies",
     "find response",

@@ -101,17 +101,29 @@ def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
 def kind_of_call(function: Callable[..., Any], values: dict[str, Any], draw: Callable[[], Any] | None) -> int:
     """Return the kind of a function, or of what its call returns if it is wrapped around one that has a kind.
 
-    Some decorators leave a generator or a coroutine to their caller, others run it: only a call tells.
+    Some decorators leave a generator or a coroutine to their caller, others run it: only a call tells. Raises BodyError
+    for one that leaves a context manager.
     """
     inner = innermost(function)
     if inner is function or kind(function) or not kind(inner):
         return kind(function)
     leading = [] if draw is None or kind(inner) & (GENERATOR | ASYNC_GENERATOR) else [draw()]
     returned = function(*leading, **{name: values[name] for name in Signature(function).taken(values, len(leading))})
-    found = next((flag for name, flag in _CODE_OF.items() if hasattr(returned, name)), 0)
+    found = _kind_of_object(returned)
+    if not found and _kind_of_object(getattr(returned, "gen", None)):
+        from steelyard.harness.faults import BodyError
+
+        raise BodyError(
+            f"{function.__name__}() returns a context manager, so that only making it would be timed: leave "
+            "contextlib's decorator out, as what stands before and after a yield is set-up and tear-down here"
+        )
     if found & (GENERATOR | COROUTINE):
         returned.close()  # nothing of it has run
     return found
+
+
+def _kind_of_object(made: object) -> int:
+    return next((flag for name, flag in _CODE_OF.items() if hasattr(made, name)), 0)
 
 
 def check(function: Callable[..., Any], inputs: Callable[..., Any] | None, params: Iterable[str]) -> None:
