@@ -27,7 +27,7 @@ SIDES = ("--names", "old,new")
 
 
 NO_LIST: dict[str, tuple[str, str]] = {
-    "nothing": ("nothing", "old lists no benchmark: is it the right program?"),
+    "nothing": ("nothing", "old lists no benchmark: is it the right program, and do the arguments that"),
     "exit-9@list": (
         "exit-9@list",
         "the list of old failed with exit status 9 (its last words: and its last words): is it a program",

@@ -183,5 +183,7 @@ def _with_turn(work: Work | None, turn: int) -> Work | None:
 def no_benchmark_error(subject: Subject) -> MeasurementError:
     """Return the error to raise if a subject's list is empty."""
     is_suite = "steelyard.harness" in subject.argv
-    remedy = "has its suite @bench above a function?" if is_suite else "is it the right program?"
-    return MeasurementError(f"{subject.name} lists no benchmark: {remedy}")
+    remedy = "has its suite @bench above a function" if is_suite else "is it the right program"
+    if not is_suite and len(subject.argv) > 1:
+        remedy += ", and do the arguments that it is given leave any"
+    return MeasurementError(f"{subject.name} lists no benchmark: {remedy}?")
