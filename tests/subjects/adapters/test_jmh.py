@@ -214,7 +214,7 @@ def test_what_is_no_list(text: str) -> None:
 
 
 def test_a_list_that_an_option_hides() -> None:
-    with pytest.raises(LaunchError, match="do -o or -v in the command hide its list"):
+    with pytest.raises(LaunchError, match="does -v in the command hide its list"):
         benchmarks_of("")
 
 

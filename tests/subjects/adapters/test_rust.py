@@ -35,20 +35,6 @@ def test_what_cannot_be_built_here_is_skipped_with_the_reason(said: str, why: st
     assert reason is None if why is None else why in (reason or "")
 
 
-@pytest.mark.parametrize(
-    ("harness", "option"),
-    [
-        *((Criterion, option) for option in ("--exact", "--list", "--quick", "--discard-baseline", "--baseline=x")),
-        *((Divan, option) for option in ("--exact", "--list", "--sample-count=3", "--sample-size")),
-    ],
-)
-def test_an_option_that_contradicts_ours_is_to_be_left_out(harness: Rust, option: str) -> None:
-    name = option.partition("=")[0]
-    with pytest.raises(UsageError, match=f"{name} contradicts .*: leave it out of the command"):
-        harness().listing(spec("bench", option, "3"))
-    assert harness().listing(spec("bench", "--color", "never"))
-
-
 @EACH
 def test_a_run_that_only_tests_gives_no_samples(launcher: Launcher, harness: Rust, crate: str) -> None:
     """Without --bench, it only tests."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, VanishedError
-from steelyard.subjects.adapters.rust import check_built, check_options, complaint_of, lacking, listed_in
+from steelyard.subjects.adapters.options import check_options
+from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     MOST_CHARACTERS,
     amounts,

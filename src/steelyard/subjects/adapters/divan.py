@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, SelectionError, VanishedError
 from steelyard.report.figures import count
-from steelyard.subjects.adapters.rust import check_built, check_options, complaint_of, lacking, listed_in
+from steelyard.subjects.adapters.options import check_options
+from steelyard.subjects.adapters.rust import check_built, complaint_of, lacking, listed_in
 from steelyard.subjects.responses import (
     amounts,
     arguments_of,

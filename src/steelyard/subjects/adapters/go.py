@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from steelyard.model.errors import LaunchError, UsageError
 from steelyard.report.figures import count
+from steelyard.subjects.adapters.options import check_options
 from steelyard.subjects.harness import Harness, Listed, Starting, Work
 from steelyard.subjects.responses import (
     MOST_BYTES,
@@ -66,6 +67,7 @@ for name in $names; do
 done
 exit 0
 """
+_CONTRADICTING = frozenset({"-test.list", "--test.list"})
 _MARK, _RUN, _END = "\x16", "RUN", "END"
 _PART = re.compile(rf"{_MARK}=== ({_RUN}|{_END}) +(\S+)\n")
 _PROCS = r"(?:-[0-9]+)?"
@@ -122,6 +124,7 @@ class Go(Harness):
             raise UsageError(
                 "-test.bench is steelyard's to give: choose with --benchmark, or leave out with -test.skip"
             )
+        check_options(launch, _CONTRADICTING)
         return replace(
             with_arguments(launch, stdout=True),
             program=b"/bin/sh",

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError, SkippedError, VanishedError
+from steelyard.subjects.adapters.options import check_options
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     MOST_BYTES,
@@ -44,6 +45,8 @@ _SIGNS = (b"benchmark_list_tests", b"_ZN9benchmark10Initialize")
 _PROBE = {"BENCHMARK_MIN_TIME": "1x", "BENCHMARK_BENCHMARK_MIN_TIME": "1x"}
 _IS_OLD = b"BENCHMARK_MIN_TIME is expected to be a double"
 _OLD_HELP = b"[--benchmark_min_time=<min_time>]"
+
+_CONTRADICTING = frozenset({"--benchmark_list_tests", "--help"})
 
 # If one iteration is asked for, every version is given this time instead: an old one, whose iterations cannot be fixed,
 # needs it (or a multiple of it), and where a sample needs just one iteration, that one takes about as long.
@@ -98,7 +101,11 @@ class GoogleBenchmark(StillHarness):
         return any(file_holds(launch.program, sign) for sign in _SIGNS)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """Return the launch that lists the benchmarks, and tells whether their iterations can be fixed."""
+        """Return the launch that lists the benchmarks, and tells whether their iterations can be fixed.
+
+        Raises UsageError for options with which nothing is ever measured.
+        """
+        check_options(launch, _CONTRADICTING)
         if file_holds(launch.program, _OLD_HELP):
             self._fixes_no_loops()
         arguments = ("--benchmark_list_tests=true", "--benchmark_format=console")

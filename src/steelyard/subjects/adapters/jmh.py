@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, SelectionError
 from steelyard.model.placeholders import combinations
+from steelyard.subjects.adapters.options import check_options
 from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.responses import (
     RESULTS_FILE,
@@ -49,6 +50,7 @@ _OF_ONE_LETTER = ("-e", "-f", "-i", "-o", "-p", "-r", "-t", "-v", "-w")
 _LONGER = ("-foe", "-opi", "-prof", "-rff", "-tg", "-to", "-tu", "-wbs", "-wf", "-wi", "-wmb")
 # Parameters, which are in our names; and mode and unit, as JMH would run the user's besides ours, or refuse both.
 _CHOSEN = ("-p", "-bm", "-tu")
+_CONTRADICTING = frozenset({*_WITHOUT_VALUE, "-foe", "-i", "-o", "-rf", "-rff"})
 _HEAD = "Benchmarks:"
 _MOST_PRODUCTS = 10_000
 _PARAMETER = re.compile(r'  param "([^"]+)" = \{(.*)\}')
@@ -73,7 +75,11 @@ class Jmh(Harness):
         return _MAIN in arguments or any(file_holds(folder_of(launch) / path, _LIST_IN_JAR) for path in jar)
 
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
-        """Return the launch that lists the benchmarks that the user's patterns select, with their parameters."""
+        """Return the launch that lists the benchmarks that the user's patterns select, with their parameters.
+
+        Raises UsageError for options that JMH would refuse beside ours, or with which it measures nothing.
+        """
+        check_options(launch, _CONTRADICTING)
         return with_arguments(launch, "-lp", stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
@@ -139,7 +145,7 @@ def _sample(time: Any) -> Sample:
 def benchmarks_of(text: str) -> list[Listed]:
     """Return the benchmarks in what -lp printed, one for each combination of parameter values; raises LaunchError."""
     if not text.strip():
-        raise LaunchError("printed nothing: do -o or -v in the command hide its list? Else it is no jar of benchmarks")
+        raise LaunchError("printed nothing: does -v in the command hide its list? Else it is no jar of benchmarks")
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if line.strip() == _HEAD), None)
     if start is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steelyard.model.errors import LaunchError, UsageError
+from steelyard.subjects.adapters.options import check_options
 from steelyard.subjects.harness import Listed, Work
 from steelyard.subjects.responses import (
     arguments_of,
@@ -40,6 +41,10 @@ _FD = 3
 _NO_TASK = 1 << 30
 # Options that pyperf's manager follows, which no worker has.
 _ABOUT_PYTHON = ("--python", "--compare-to")
+# With these a worker refuses the file of the one before, takes other numbers of samples, times a profiler, or none.
+_CONTRADICTING = frozenset(
+    {"-o", "--output", "--fast", "--rigorous", "--debug-single-value", "--profile", "-h", "--help"}
+)
 _MODULE = [("-m", "pyperf"), ("pyperf", "timeit")]
 
 _Command = tuple[bytes, tuple[bytes, ...], bytes | None]
@@ -67,7 +72,7 @@ class Pyperf(StillHarness):
     def listing(self, launch: LaunchSpec) -> LaunchSpec:
         """Return the launch that runs one iteration of every benchmark, as pyperf tells their names in no other way.
 
-        Raises UsageError for an option that names another Python, which would have no effect.
+        Raises UsageError for an option that names another Python, which would have no effect, or contradicts ours.
         """
         words = [argument.partition("=")[0] for argument in arguments_of(launch)[1:]]
         if option := next((word for word in words if word in _ABOUT_PYTHON), None):
@@ -75,6 +80,7 @@ class Pyperf(StillHarness):
                 f"{option} has no effect here, as steelyard starts pyperf's workers itself, by the command as it is: "
                 "leave it out, and begin each side's command with its own Python"
             )
+        check_options(launch, _CONTRADICTING)
         self._list.unlink(missing_ok=True)
         self._command = _command(launch)
         # To a file, as a worker writes only one benchmark into a pipe.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -46,16 +45,6 @@ def check_built(launch: LaunchSpec) -> None:
         raise UsageError(
             "`cargo bench` would build again in each launch: give the executable that cargo bench --no-run names, "
             "target/release/deps/NAME-HASH"
-        )
-
-
-def check_options(launch: LaunchSpec, refused: Set[str]) -> None:
-    """Raise UsageError if the command has an option that contradicts ours; clap's own words would not say whose."""
-    names_given = (argument.partition("=")[0] for argument in arguments_of(launch)[1:])
-    if name := next((name for name in names_given if name in refused), None):
-        raise UsageError(
-            f"{name} contradicts the options that steelyard gives this harness: leave it out of the command, and "
-            "choose benchmarks with --benchmark"
         )
 
 
