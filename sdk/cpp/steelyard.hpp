@@ -709,6 +709,7 @@ inline std::string fault_of_registry() {
 // The driver's arguments, as given.
 struct Arguments {
     bool any = false, list = false;
+    bool names = false, help = false;  // what a user wants instead of a look
     const char *protocol = nullptr, *fd = nullptr, *run = nullptr;
     const char *loops = nullptr, *samples = nullptr, *seed = nullptr, *lockstep = nullptr;
     std::vector<std::string> before{};  // LOOPS:NAME of each that runs first, in the same process
@@ -724,7 +725,10 @@ struct Arguments {
         constexpr std::string_view prefix = "--steelyard-";
         for (int at = 1; at < count; ++at) {
             if (std::strncmp(arguments[at], prefix.data(), prefix.size()) != 0) {
-                if (arguments[at][0] != '-') words.emplace_back(arguments[at]);
+                const std::string_view word = arguments[at];
+                names = names || word == "--list";
+                help = help || word == "--help" || word == "-h";
+                if (word.empty() || word[0] != '-') words.emplace_back(word);
                 continue;
             }
             const char* argument = arguments[at] + prefix.size();
@@ -794,7 +798,15 @@ inline bool looked_at_apart(const Benchmark& benchmark) {
     return status == 0;
 }
 
-inline int look(const std::vector<std::string>& words) {
+constexpr const char* usage =
+    "usage: PROGRAM [PART...] [--list]\n\n"
+    "Runs each benchmark, or those with a PART in their names, and shows a quick time.\n"
+    "With --list it names them and runs none. To weigh two builds:\n"
+    "  steelyard compare --harness protocol OLD NEW\n";
+
+inline int look(const Arguments& asked) {
+    if (asked.help) return std::fputs(usage, stdout) < 0 ? 1 : 0;
+    const std::vector<std::string>& words = asked.words;
     Response response(Response::interactive);
     const std::string fault = fault_of_registry();
     if (!fault.empty()) response.fail(fault, 2);
@@ -804,6 +816,10 @@ inline int look(const std::vector<std::string>& words) {
         if (words.empty() || std::any_of(words.begin(), words.end(), is_part)) chosen.push_back(&one);
     }
     if (chosen.empty() && !words.empty()) response.fail("no benchmark has " + quoted(words.front()) + " in its name", 2);
+    if (asked.names) {
+        for (const Benchmark* one : chosen) std::printf("%s\n", one->name.c_str());
+        return 0;
+    }
     bool all_well = true;
     if (chosen.size() == 1) look_at(*chosen.front());  // where a debugger finds it
     else for (const Benchmark* one : chosen) {
@@ -886,7 +902,7 @@ inline int descriptor_of(const Arguments& arguments) {
 // Called by STEELYARD_MAIN(), and by programs that have their own `main`. Returns the exit status.
 inline int run_main(int count, char** arguments) {
     const detail::Arguments asked(count, arguments);
-    if (!asked.any) return detail::look(asked.words);
+    if (!asked.any) return detail::look(asked);
     detail::Response response(detail::descriptor_of(asked));
     if (asked.protocol == nullptr || std::strcmp(asked.protocol, "1") != 0)
         response.fail("only version 1 of the protocol is spoken here (--steelyard-protocol=1)", 2);

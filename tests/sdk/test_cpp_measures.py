@@ -154,6 +154,16 @@ def failing() -> Path:
     return builds.built("cpp-failing", make, *build, FAILING, SDK) / "failing"
 
 
+def test_run_interactively_a_list_and_help_run_none(failing: Path) -> None:
+    def shown(*words: str) -> str:
+        return subprocess.run([failing, *words], capture_output=True, text=True, check=True).stdout
+
+    assert shown("--list") == "bad\nkilled\nended\ngood\n"
+    assert shown("--list", "go") == "good\n"
+    assert shown("--help") == shown("-h")
+    assert shown("--help").startswith("usage: PROGRAM [PART...] [--list]")
+
+
 def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failing: Path) -> None:
     done = subprocess.run([failing], capture_output=True, text=True, check=False)
     assert done.returncode == 1
