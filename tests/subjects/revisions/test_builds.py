@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -368,6 +369,19 @@ def test_what_was_cut_short_is_made_anew(build: Builder) -> None:
     with build() as sides:
         assert build.made() == [sides[0].revision.label]
         assert not (entry / "tree" / "half").exists()
+
+
+@pytest.mark.parametrize("is_folder_left", [True, False])
+def test_one_whose_files_something_else_removed_is_made_anew(build: Builder, *, is_folder_left: bool) -> None:
+    with build() as sides:
+        top = sides[0].top
+    build.made()
+    shutil.rmtree(top)
+    if is_folder_left:  # as by a cleaner of caches that removes files alone
+        top.mkdir()
+    with build() as sides:
+        assert build.made() == [sides[0].revision.label]
+        assert (sides[0].folder / "program").exists()
 
 
 def test_a_build_that_is_killed_says_so_as_a_launch_does(build: Builder) -> None:

@@ -30,6 +30,7 @@ def entry(cache: Cache, key: str, used_s: int, size: int = SIZE) -> Path:
     facts = FACTS.model_copy(update={"size_bytes": size})
     with cache.held(key, exclusive=True) as made:
         made.files.mkdir()
+        (made.files / ".git").touch()
         made.complete(facts)
     os.utime(cache.folder / key / "lock", (used_s, used_s))
     return made.files
@@ -111,6 +112,7 @@ def test_one_that_was_cut_short_is_listed_and_cleared(cache: Cache) -> None:
 
 
 def test_paths_need_not_be_utf_8(cache: Cache) -> None:
+    entry(cache, "a", 1)
     with cache.held("a", exclusive=True) as made:
         facts = FACTS.model_copy(update={"repository": "/caf\udce9", "command": "make caf\udce9"})
         made.complete(facts)

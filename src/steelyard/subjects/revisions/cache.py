@@ -340,7 +340,13 @@ def _is_same_file(handle: int, path: Path) -> bool:
 
 
 def _facts(folder: Path) -> Facts | None:
+    """Return what is known about an entry; None also if something else, as a cleaner of caches, has removed its files.
+
+    A checkout is never empty, as git's own file is in it.
+    """
     try:
+        if not os.listdir(folder / _FILES):  # noqa: PTH208
+            return None
         return Facts.model_validate(json.loads((folder / _FACTS).read_bytes()))
     except (OSError, ValueError):
         return None
