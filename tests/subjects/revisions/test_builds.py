@@ -608,6 +608,21 @@ def test_files_that_lfs_brings_since_are_in_the_next_build(build: Builder) -> No
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [("core.autocrlf", "true", b"a\r\n"), ("filter.own.smudge", "tr a b", b"b\n")],
+)
+def test_how_git_changes_files_when_it_checks_them_out_is_part_of_a_build(
+    build: Builder, name: str, value: str, found: bytes
+) -> None:
+    build.repo.commit("text", **{".gitattributes": "*.txt filter=own\n", "a.txt": "a\n"})
+    with build("HEAD", "HEAD", recipes=[Recipe()]) as sides:
+        assert (sides[0].folder / "a.txt").read_bytes() == b"a\n"
+    build.repo.git("config", name, value)
+    with build("HEAD", "HEAD", recipes=[Recipe()]) as sides:
+        assert (sides[0].folder / "a.txt").read_bytes() == found
+
+
+@pytest.mark.parametrize(
     ("log", "told"),
     [
         (

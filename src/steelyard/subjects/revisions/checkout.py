@@ -20,6 +20,8 @@ from steelyard.subjects.revisions.git import Git, Repository, last_words
 from steelyard.subjects.revisions.revision import Revision, Submodule, submodules, submodules_of
 
 _POINTER = b"version https://git-lfs"
+# Git's settings that change the files of a tree when they are checked out: Git LFS and other filters, ends of lines.
+_CONVERSION = r"^(filter\.|core\.(autocrlf|eol|symlinks)$)"
 
 
 class NotBuiltError(MeasurementError):
@@ -128,12 +130,12 @@ def _is_shallow(git_folders: Sequence[Path]) -> bool:
 
 
 def checkout_inputs(repository: Repository, revisions: Iterable[Revision]) -> dict[Revision, list[str]]:
-    """Return what a checkout depends on besides the tree: how LFS is set up, and which submodules are not here."""
+    """Return what a checkout depends on besides the tree: how git changes files, and which submodules are not here."""
     git, root, common = repository.git, repository.root, repository.common
-    lfs = git.answer("config", "--get-regexp", r"^filter\.lfs\.") or ""
+    conversion = git.answer("config", "--get-regexp", _CONVERSION) or ""
     skipped = git.environment.get("GIT_LFS_SKIP_SMUDGE", "")
     return {
-        one: [lfs, skipped, *_missing_submodules(git, root, common, submodules_of(repository, one), "")]
+        one: [conversion, skipped, *_missing_submodules(git, root, common, submodules_of(repository, one), "")]
         for one in revisions
     }
 
