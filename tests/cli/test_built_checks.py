@@ -66,6 +66,21 @@ def test_a_target_that_another_revision_lacks_is_named_and_left_out(repo: Repo, 
     assert "plain.sh' cannot be run" in scripted(*CHECK, "--target", "plain").err.decode()
 
 
+@pytest.mark.parametrize("line", ["", 'harness = "protocol"\n'])
+def test_a_target_whose_file_another_revision_lacks_is_left_out_too(
+    repo: Repo, scripted: ScriptedWorld, line: str
+) -> None:
+    repo.write("bench.py", "pass")
+    repo.write("steelyard.toml", TARGET.format(name="sort") + TARGET.format(name="new") + line)
+    config = repo.folder / "steelyard.toml"
+    config.write_text(config.read_text().replace("./new.out", "true bench.py").replace('build = "sh build new"\n', ""))
+    done = scripted(*CHECK, "--base", "main")
+    said = done.err.decode()
+    assert (done.status, done.text.endswith("in all     no trouble in 1 check\n")) == (0, True), said
+    assert "steelyard: new: not in main" in said
+    assert "so it is not checked: there is no bench.py" in said
+
+
 def test_one_that_does_not_build_fails_alone(repo: Repo, scripted: ScriptedWorld) -> None:
     (repo.folder / "sort.in").unlink()
     done = scripted(*CHECK)

@@ -129,12 +129,16 @@ class _CheckedTarget(AskedTarget):
         left_out = f"not in {side.name}, so it is not checked"
         if side.lacks_target:
             raise NothingChosenError(f"{left_out}: {LACKED}")
+        is_base = self.options.revisions.base is not None
         try:
-            return side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
+            subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
         except UsageError as error:
-            if self.options.revisions.base is None:
+            if not is_base:
                 raise
             raise NothingChosenError(f"{left_out}: {error}") from error
+        if is_base and (missing := side.new_in_work_tree(self.target.command)):
+            raise NothingChosenError(f"{left_out}: there is no {missing}")
+        return subject
 
     def _check(self, request: Request, params: Mapping[str, str]) -> TargetCheck:
         """Return the check with these values of its parameters."""
