@@ -85,6 +85,8 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_is_measured
         (["check", "sh prog", "-o", "prog"], "prog"),
         (["run", "sh ./prog", "--output", "prog"], "prog"),
         (["compare", "cat in", "cat ./prog --in=in", "-o", "in"], "in"),
+        (["compare", "--shell", "cat <in", "true; cat < in|wc", "-o", "in"], "in"),
+        (["run", "sh -c './prog && true'", "--csv", "prog"], "prog"),
         (["bisect", "--good", "HEAD~1", "sh prog", "-o", "prog"], "prog"),
         (["timeit", "1", "--python", "./prog", "--csv", "prog"], "prog"),
         (["bisect", "--good", "HEAD~1", "cat", "--stdin", "in", "-o", "in"], "in"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # hyperfine's name for no input and no output, which is what a launch has anyway.
 _NOWHERE = "null"
+_IN_SCRIPT = re.compile(r"[\s;&|()<>\"']+")
 
 
 def input_of_launches(option: str, text: str) -> Path | None:
@@ -60,6 +62,8 @@ def launched_files(subjects: Sequence[Subject], settings: Settings) -> list[Path
 
 def named_files(words: Sequence[str]) -> list[str]:
     """Return the files that a command names: its program by a path, and those of its words, after a `=` too."""
-    others = [part for word in words[1:] for part in (word, word.partition("=")[2])]
+    # The words of a script for a shell are in one word of the command, as in sh -c 'sh bench.sh <data'.
+    parts = [part for word in words[1:] for part in (word, *_IN_SCRIPT.split(word))]
+    others = [name for part in parts for name in (part, part.partition("=")[2])]
     # os.path.isfile does not raise where a word is too long for a name.
     return [word for word in (*(word for word in words[:1] if "/" in word), *others) if os.path.isfile(word)]  # noqa: PTH113
