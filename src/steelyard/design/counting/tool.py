@@ -82,7 +82,6 @@ def _unpinned_sources(record: Weighing | Run) -> list[str]:
         found.append(f"random numbers of {', '.join(static)}: a static program does not load what fixes them")
     if foreign:
         found.append(f"random numbers of {', '.join(foreign)}: {_FOREIGN_REASON}")
-    if passed or record.settings.variables:
-        names = some_names(sorted({*passed, *record.settings.variables}))
-        found.append(f"the environment variables that were asked for: {names}")
+    if passed:
+        found.append(f"the environment variables that are passed on as they are: {some_names(sorted(passed))}")
     return found
