@@ -204,6 +204,11 @@ def test_a_filter_that_does_not_start_is_named() -> None:
     assert last_words(Ended(status=128, out="", err=said)).endswith("git-lfs: not found")
 
 
+def test_what_git_lists_below_its_sentence_is_told() -> None:
+    said = "fatal: unknown repository extensions found:\n\trefstorage\n\tothers\n"
+    assert last_words(Ended(status=128, out="", err=said)).endswith("extensions found: refstorage, others")
+
+
 def test_no_repository(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is in no git repository.*git init"):
         seen(tmp_path)

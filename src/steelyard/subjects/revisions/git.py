@@ -158,6 +158,9 @@ def last_words(ended: Ended) -> str:
     """Return the last line of git's output that says what failed."""
     lines = [line.strip() for line in ended.err.splitlines() if line.strip()]
     lines = [line for line in lines if line not in _UNSPECIFIC_ERRORS] or lines
-    said = next((line for line in reversed(lines) if line.startswith(("fatal: ", "error: "))), "".join(lines[-1:]))
+    place = next((n for n, line in reversed([*enumerate(lines)]) if line.startswith(("fatal: ", "error: "))), -1)
+    said = "".join(lines[place:][:1])
+    if said.endswith(":"):  # a list follows
+        said = f"{said} {', '.join(lines[place:][1:])}"
     said = said.removeprefix("fatal: ").removeprefix("error: ")
     return said or f"nothing, and {how_status_failed(ended.status or 0)}"
