@@ -146,7 +146,8 @@ def test_nothing_that_looks_like_a_secret_reaches_a_target(scripted: ScriptedWor
         (
             [('prepare = "./prog p"', 'prepare = ["true", "true"]')],
             ["--target", "prog"],
-            "steelyard.toml:11: prepare was given twice: all commits have one command, so give it once",
+            "steelyard.toml:11: prepare was given twice: all commits have one command, so give it once, here or as "
+            "bisect --prepare CMD",
         ),
         (
             [("./prog own", "./prog {n}"), ('timeout = "30s"', "parameters = { n = [1, 2] }")],
