@@ -7,7 +7,7 @@ import pytest
 
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
-from steelyard.model.typed import command_line, in_quotes, typed
+from steelyard.model.typed import command_in_quotes, command_line, in_quotes, typed
 
 
 @pytest.mark.parametrize("name", ["a.json", "a b.json", "it's.json", "-o.json", "-- a.json", "ü\n.json", "$HOME.json"])
@@ -44,11 +44,14 @@ def test_a_hint_about_a_file_can_be_typed_as_it_stands(
         (["echo", "it's", "x"], None),
         (["awk", "{print $1}", "a b", ""], None),
         (["a\\b", '"', "!"], None),
+        (["sh", "-c", 'echo a\necho "it\'s"'], None),
     ],
 )
 def test_words_that_stood_apart_are_one_command_in_quotes(words: list[str], written: str | None) -> None:
-    text = in_quotes(command_line(words))
-    (command,) = shlex.split(text)
+    text = command_in_quotes(words)
+    assert text.isprintable()
+    # What bash makes of the characters between $' and '.
+    command = text[2:-1].encode().decode("unicode_escape") if text[0] == "$" else shlex.split(text)[0]
     assert shlex.split(command) == words
     assert written is None or text == written
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from steelyard.model.errors import UsageError
-from steelyard.model.typed import command_line, in_quotes
+from steelyard.model.typed import command_in_quotes
 
 _SINGLE_COMMAND = ("run", "count", "check")
 _SEVERAL_COMMANDS = ("compare",)
@@ -31,7 +31,7 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
     words = words[: next(own_options, len(words))]
-    return quoting_advice(command_line(words), f"steelyard {name} ") if len(words) > 1 else None
+    return quoting_advice(words, f"steelyard {name} ") if len(words) > 1 else None
 
 
 def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
@@ -43,13 +43,13 @@ def check_no_files(names: Iterable[str], commands: Sequence[str]) -> None:
         is_file = os.path.isfile(name)  # noqa: PTH113 - Path's raises where the name is too long for one
         if is_file and os.path.realpath(name) not in programs:
             raise UsageError(
-                f"--name {name} is a file: {quoting_advice(f'{commands[0]} -n {name}')}, or it another name"
+                f"--name {name} is a file: {quoting_advice([commands[0], '-n', name])}, or it another name"
             )
 
 
-def quoting_advice(command: str, prefix: str = "") -> str:
+def quoting_advice(words: Iterable[str], prefix: str = "") -> str:
     """Say how to give a command of several words."""
-    return f"give the command in quotes: {prefix}{in_quotes(command)}"
+    return f"give the command in quotes: {prefix}{command_in_quotes(words)}"
 
 
 def splits_command(option: str, arguments: Sequence[str]) -> bool:
