@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from steelyard.stats import repeated
 from steelyard.stats.looks import FIRST_LOOK, Look
 from steelyard.stats.paired import (
     LEAST_CHANGE,
@@ -77,6 +79,23 @@ def test_it_stops_at_the_first_look_that_decides_and_not_before_it_may() -> None
     judgement = weigh(0.1, 0.002, 400)
     assert (judgement.look.pairs, judgement.looks) == (12, 1)
     assert not judgement.look.last
+
+
+def test_a_large_change_that_is_not_yet_sure_enough_of_one_of_many_is_not_estimated_at_each_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    estimated, estimate = list[int](), repeated.estimate
+
+    def counted(d: FloatArray, *others: Any) -> repeated.Repeated:
+        estimated.append(len(d))
+        return estimate(d, *others)
+
+    monkeypatch.setattr(repeated, "estimate", counted)
+    baseline, candidate = pair_values(0.1, 0.002, 24, seed=3)
+    judgement = judge(lambda n: (baseline[:n], candidate[:n]), 24, MARGIN, 0.01, ended=True, members=10_000)
+    assert judgement is not None
+    assert judgement.verdict == "slower"
+    assert estimated == [24]
 
 
 @pytest.mark.parametrize("change", [0.004, 0.05])

@@ -196,9 +196,13 @@ class _Tests:
 
     @property
     def may_decide(self) -> bool:
-        """Whether they allow a verdict: a change is beyond a margin if the sum at that margin points beyond it."""
+        """Whether they allow a verdict: a change is beyond a margin if the sum at that margin points beyond it.
+
+        A change that is certainly beyond one margin, though not yet for a family, rejects both: that is not `same`.
+        """
         _, less, more = self.results
-        return (self.is_change and (less.side <= 0 or more.side >= 0)) or (less.rejected and more.rejected)
+        is_within = less.rejected and more.rejected and less.side != more.side
+        return is_within or (self.is_change and (less.side <= 0 or more.side >= 0))
 
 
 def _tests(d: FloatArray, levels: FloatArray, looks: Sequence[Look], rules: Rules) -> _Tests:
