@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.outcome import failure, judge_outcome, recall_record
+from steelyard.model.derived import Derived
+from steelyard.model.files import with_derived
 from steelyard.model.findings import Finding
 from steelyard.model.records import Run, Weighing
 from tests.design.scripted import run_header, weighing
+from tests.report.records import FASTER
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,13 @@ def test_one_that_failed_and_others_that_were_not_reached_are_told_as_they_are_s
     assert str(outcome.error) == str(shown.error) == "1 of 2 benchmarks failed, the first: the first took too long"
     assert outcome.record.derived == shown.record.derived
     assert outcome.record.derived is not None
+
+
+@pytest.mark.parametrize("record", [weighing(2), run_header()])
+def test_what_a_file_says_was_derived_of_one_that_failed_is_not_taken_from_it(record: Weighing | Run) -> None:
+    failed = record.model_copy(update={"stop": ["failed"] * len(record.benchmarks)})
+    written = with_derived(failed, Derived(verdicts=[FASTER] if isinstance(failed, Weighing) else []))
+    assert recall_record(written).record == recall_record(failed).record == failed
 
 
 def test_failed_benchmarks_are_counted_with_a_separator_of_thousands() -> None:

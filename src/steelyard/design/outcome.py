@@ -14,7 +14,7 @@ from steelyard.model.errors import (
     UnwrittenError,
     UsageError,
 )
-from steelyard.model.files import load, with_derived
+from steelyard.model.files import load, with_derived, without_derived
 from steelyard.model.journal import is_being_measured
 from steelyard.model.metrics import METRICS, is_counted
 from steelyard.model.records import Run, Weighing
@@ -84,7 +84,7 @@ def is_running(record: Weighing | Run, path: Path) -> bool:
 
 def recall_record(record: Weighing | Run) -> Outcome:
     """Return the outcome of a record that was read, with its verdicts derived anew."""
-    error = failure(record)
+    record, error = without_derived(record), failure(record)
     if not record.benchmarks and record.unmeasured is None:
         return Outcome(record, error or MeasurementError("the record has no benchmarks, so nothing was measured"))
     return Outcome(derive(record) if error is None or _is_partial(record) else record, error)

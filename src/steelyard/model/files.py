@@ -36,6 +36,8 @@ _MODEL_MESSAGES: Final = {
     "Unexpected keyword argument": "Extra inputs are not permitted",
     "a dictionary or an instance of": "a valid dictionary or instance of",
 }
+# What a weighing repeats at the top level of its first verdict.
+_AT_TOP: Final = ("verdict", "change", "ratio", "interval", "pairs")
 # A name as given to a baseline: without a folder and without a file's ending.
 _PLAIN_NAME = re.compile(r"[A-Za-z]\w{0,99}")
 _RELEASE = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,3}")
@@ -47,8 +49,14 @@ def with_derived(record: Weighing | Run, derived: Derived) -> Weighing | Run:
     if record.kind == "run" or not derived.verdicts:
         return record.model_copy(update={"derived": derived})
     first = derived.verdicts[0]
-    top = {name: getattr(first, name) for name in ("verdict", "change", "ratio", "interval", "pairs")}
+    top = {name: getattr(first, name) for name in _AT_TOP}
     return record.model_copy(update={**top, "derived": derived})
+
+
+def without_derived(record: Weighing | Run) -> Weighing | Run:
+    """Return the record without what its file says was derived from it, which anybody may have written there."""
+    top = {} if record.kind == "run" else dict.fromkeys(_AT_TOP)
+    return record.model_copy(update={**top, "derived": None})
 
 
 def save(record: Weighing | Run | ForeignResults, path: Path, *, private: bool = False) -> None:
