@@ -244,6 +244,19 @@ def test_the_mean_of_several_benchmarks_is_no_surer_than_they_are() -> None:
     assert diff(A, B).means == []
 
 
+def test_a_benchmark_without_the_deciding_metric_is_left_out_of_several() -> None:
+    def faults(number: int, spec: LaunchSpec) -> Measured:
+        return replace(noisy()(number, spec), major_faults=(0, 1, 1, 1)[number % 4])
+
+    one, other = (two(measured(faults, 100, created=day), "parse", "sort") for day in ("1", "2"))
+    report = diff(one, other, metrics=["major_faults", "active"])
+    assert [(verdict.benchmark, verdict.metric) for verdict in report.verdicts] == [
+        ("sort", "major_faults"),
+        ("sort", "active"),
+    ]
+    assert "not-compared: parse: major_faults was 0 in some launches" in notes(report)
+
+
 def test_a_weighing_or_a_failed_run_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     save(weigh(noisy(), pairs=12)[0], path)

@@ -58,7 +58,7 @@ def compare_runs(
 
     `metrics` None takes the baseline's. Benchmarks that were measured for long enough share alpha evenly. Raises
     UsageError for runs of different machines (unless forced), for a run and itself, and for runs with no benchmark in
-    common; MeasurementError where the first metric is undefined.
+    common; MeasurementError where the first metric is undefined in all benchmarks, which are else left out.
     """
     check_comparable(baseline, candidate, force=force)
     shared = shared_benchmarks(baseline, candidate)
@@ -79,15 +79,17 @@ def compare_runs(
             try:
                 verdicts.append(_verdict(views[places], places, metric, margin, level))
             except MeasurementError as error:
-                if position == 0:
-                    raise
                 without_verdict.setdefault(str(error), []).append(candidate.benchmarks[places[1]].name)
+                if position == 0:
+                    break  # no other metric decides in its place
+    if not verdicts:
+        raise MeasurementError(next(iter(without_verdict)))
     findings += [_no_change_finding(why, names, len(shared)) for why, names in without_verdict.items()]
     return UnpairedReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
 
 
 def _no_change_finding(why: str, names: Sequence[str], benchmarks: int) -> Finding:
-    """Return the finding on a metric that does not decide, and has no change in these benchmarks."""
+    """Return the finding on a metric that has no change in these benchmarks."""
     of_which = "" if len(names) == benchmarks else f"{some_names(names)}: "
     return Finding(code="not-compared", message=f"{of_which}{why}")
 
