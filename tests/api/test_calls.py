@@ -71,7 +71,7 @@ def test_a_run_has_figures_and_two_can_be_compared(scripted: ScriptedWorld) -> N
     done = scripted("diff", "a.json", "b.json.gz", "--margin", "5%", "--markdown", "-")
     assert found.markdown().encode() == done.out
     assert found._repr_markdown_() == found.markdown()
-    with pytest.raises(steelyard.UsageError, match="is a weighing, which has its verdict"):
+    with pytest.raises(steelyard.UsageError, match="is a weighing, which compares two sides by itself"):
         steelyard.diff("a.json", steelyard.compare(BOTH, pairs=12, world=world), world=world)
 
 

@@ -260,7 +260,7 @@ def test_a_benchmark_without_the_deciding_metric_is_left_out_of_several() -> Non
 def test_a_weighing_or_a_failed_run_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     save(weigh(noisy(), pairs=12)[0], path)
-    with pytest.raises(UsageError, match="steelyard show"):
+    with pytest.raises(UsageError, match="compares two sides by itself: look at it with steelyard show"):
         require_run(load_any(path), path)
     save(A.model_copy(update={"stop": ["failed"]}), path)
     with pytest.raises(UsageError, match="failed"):

@@ -55,7 +55,7 @@ def require_run(record: Weighing | Run | ForeignResults, path: Path) -> Run:
         )
     if not isinstance(record, Run):
         raise UsageError(
-            f"{path} is a weighing, which has its verdict: look at it with steelyard show {typed(path)}; "
+            f"{path} is a weighing, which compares two sides by itself: look at it with steelyard show {typed(path)}; "
             "diff takes two runs, kept by steelyard run COMMAND -o FILE"
         )
     if all(reason == "failed" for reason in record.stop) or ("failed" in record.stop and not record.settings.harness):
