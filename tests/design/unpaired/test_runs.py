@@ -155,6 +155,14 @@ def test_of_revisions_the_build_is_told_and_not_the_folder_that_it_is_kept_in() 
     assert "path differs" not in notes(report)
 
 
+def test_with_and_without_a_shell_that_alone_is_told_and_not_that_its_path_differs_and_its_digest_is_unknown() -> None:
+    plain = subject(A, program="/bin/work", digest="abc")
+    assert (
+        notes(diff(plain, subject(AGAIN, shell=True, program="/bin/sh")))
+        == "differs: --shell differs: False in A, True in B"
+    )
+
+
 def machine(run: Run, **fields: object) -> Run:
     return run.model_copy(update={"machine": run.machine.model_copy(update=fields)})
 

@@ -131,8 +131,6 @@ def differences(baseline: Run, candidate: Run) -> Iterator[Finding]:
     yield from _subject_differences(baseline.subjects[0], candidate.subjects[0])
     for names, one, other in sources:
         yield from _field_differences(names, one, other)
-    if (digests := (baseline.subjects[0].digest, candidate.subjects[0].digest))[0] != digests[1]:
-        yield from _difference("program's digest (SHA-256)", *((digest or "unknown")[:12] for digest in digests))
     yield from _variable_differences(baseline, candidate)
 
 
@@ -141,7 +139,12 @@ def _subject_differences(one: Subject, other: Subject) -> Iterator[Finding]:
     if one.revision is not None and other.revision is not None:
         del names[_PROGRAM_PATH]  # the folders that builds are kept in always differ, in paths of one length
         yield from _difference("--build", one.revision.build, other.revision.build)
+    if one.shell != other.shell:
+        names.pop(_PROGRAM_PATH, None)  # one is the shell's, whose digest says nothing of what it runs
     yield from _field_differences(names, one, other)
+    if one.shell == other.shell and one.digest != other.digest:
+        digests = ((subject.digest or "unknown")[:12] for subject in (one, other))
+        yield from _difference("program's digest (SHA-256)", *digests)
 
 
 def counting_conditions_findings(baseline: Run, candidate: Run) -> Iterator[Finding]:
