@@ -14,7 +14,7 @@ import pytest
 
 from steelyard.measure import launch
 from steelyard.measure.launch import Launcher
-from steelyard.model.errors import MeasurementError
+from steelyard.model.errors import LaunchError, MeasurementError
 from tests.measure.launching import SLEEPER, alarm, sh
 from tests.tool import name_of
 
@@ -148,12 +148,27 @@ def test_a_server_that_does_not_answer_in_time_is_an_error(
         launcher.launch(replace(SLEEPER, timeout_ns=1))
 
 
-def test_a_target_that_could_not_be_killed_is_said_to_go_on(script: Callable[[str, int], bytes]) -> None:
-    error = '{"stage": "kill", "errno": 1, "message": "cannot kill process 7: Operation not permitted (os error 1)"}'
+def said_of(error: str, script: Callable[[str, int], bytes]) -> pytest.ExceptionInfo[MeasurementError]:
+    """Return what a launch raises if the server answers with this error."""
     said = f"echo '{{}}' >&0; read request <&0; echo '{{\"error\": {error}}}' >&0; exec cat > /dev/null"
     server = Path(os.fsdecode(script(f"#!/bin/sh\n{said}\n", 0o755)))
     with Launcher(server) as launcher, pytest.raises(MeasurementError) as raised:
         launcher.launch(SLEEPER)
+    return raised
+
+
+def test_a_filter_that_refuses_processors_is_named_and_ends_no_more_than_tandem(
+    script: Callable[[str, int], bytes],
+) -> None:
+    error = '{"stage": "affinity", "errno": 1, "message": "cannot run on CPUs [0]: Operation not permitted"}'
+    raised = said_of(error, script)
+    assert type(raised.value) is LaunchError
+    assert "Operation not permitted: where a filter refuses sched_setaffinity, allow it" in str(raised.value)
+
+
+def test_a_target_that_could_not_be_killed_is_said_to_go_on(script: Callable[[str, int], bytes]) -> None:
+    error = '{"stage": "kill", "errno": 1, "message": "cannot kill process 7: Operation not permitted (os error 1)"}'
+    raised = said_of(error, script)
     assert str(raised.value) == (
         "cannot kill process 7: Operation not permitted: it runs with another's rights, and goes on; end it by hand"
     )

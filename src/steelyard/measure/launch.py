@@ -23,7 +23,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Self
 
-from steelyard.model.errors import ALLOW_CALLS, MeasurementError, SteelyardError, UsageError
+from steelyard.model.errors import ALLOW_CALLS, LaunchError, MeasurementError, SteelyardError, UsageError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.rows import Frame
@@ -381,6 +381,9 @@ def _launch_error(error: dict[str, Any]) -> UsageError | MeasurementError:
     if error["stage"] == "kill":
         why = "it runs with another's rights" if error["errno"] == errno.EPERM else "it waits for the system"
         return MeasurementError(f"{reason}: {why}, and goes on; end it by hand")
+    if error["stage"] == "affinity" and error["errno"] == errno.EPERM:
+        # Of the launch, as in tandem nobody may have asked for it: one after the other it can still be measured.
+        return LaunchError(f"a launch {reason}: where a filter refuses sched_setaffinity, {ALLOW_CALLS}")
     if error["stage"] != "spawn":
         remedy = REMEDIES.get(error["errno"], "check the folder, the files and the processor that it is to have")
         kind = MeasurementError if error["errno"] in _EXHAUSTED else UsageError
