@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from steelyard.machine.conditions.words import fine, processors, slight, unknown
 from steelyard.machine.readings import BOOST, CPUS, DEEP_SLEEP_US, NO_TURBO, Tree
 from steelyard.model.conditions import Condition
@@ -70,20 +72,30 @@ def frequency_range(tree: Tree) -> Condition:
 
 def sleep_states(tree: Tree) -> Condition:
     """How long a processor takes to wake up from the deepest state that it may sleep in."""
-    deepest_us, name = 0, ""
-    states = tree.below(f"{CPUS}/cpu0/cpuidle", "state*")
-    for state in states:
-        if tree.number(state / "disable"):
-            continue
-        latency_us = tree.number(state / "latency") or 0
-        if latency_us > deepest_us:
-            deepest_us, name = latency_us, tree.text(state / "name") or state.name
-    if not states:
+    online = tree.processor_list(f"{CPUS}/online")
+    all_deepest = {
+        number: deepest
+        for number, folder in tree.processors()
+        if (not online or number in online) and (deepest := _deepest_state(tree, folder))
+    }
+    if not all_deepest:
         return unknown("sleep-states", "the system does not tell in which states its processors sleep")
-    if deepest_us <= DEEP_SLEEP_US:
-        return fine("sleep-states", f"processors wake up within {deepest_us} µs")
+    latency_us, name = max(all_deepest.values())
+    if latency_us <= DEEP_SLEEP_US:
+        return fine("sleep-states", f"processors wake up within {latency_us} µs")
+    deep = {number for number, (us, _) in all_deepest.items() if us > DEEP_SLEEP_US}
+    which = "" if len(deep) == len(all_deepest) else f" ({processors(deep)})"  # `tune --cpu` calms one alone
     return slight(
         "sleep-states",
-        f"a processor that sleeps in {name} takes {deepest_us} µs to wake up, in the middle of a program that waits",
+        f"a processor that sleeps in {name} takes {latency_us} µs to wake up, in the middle of a program that "
+        f"waits{which}",
         "as root: cpupower idle-set -D 100",
     )
+
+
+def _deepest_state(tree: Tree, processor: Path) -> tuple[int, str] | None:
+    """Return how long a processor takes to wake up from its deepest state, in µs, and its name; None if untold."""
+    states = tree.below(processor / "cpuidle", "state*")
+    enabled = [state for state in states if not tree.number(state / "disable")]
+    latencies = [(tree.number(state / "latency") or 0, tree.text(state / "name") or state.name) for state in enabled]
+    return max(latencies, default=(0, "")) if states else None
