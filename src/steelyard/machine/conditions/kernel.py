@@ -68,9 +68,12 @@ def randomisation(tree: Tree) -> Condition:
         return unknown("address-randomisation", "the system does not tell whether addresses are random")
     if level == 2:
         return fine("address-randomisation", "on, as it should be: launches average over where things lie")
+    evidence = "in part: each launch has its heap right behind the program, lucky or not"
+    if level == 0:
+        evidence = "off: launches for which none are drawn (steelyard docs addresses) have the same ones, lucky or not"
     return slight(
         "address-randomisation",
-        f"{'off' if level == 0 else 'in part'}: each launch has the same addresses, lucky ones or not",
+        evidence,
         f"as root: echo 2 > /{ASLR}",
     )
 
