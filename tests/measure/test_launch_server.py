@@ -157,6 +157,18 @@ def said_of(error: str, script: Callable[[str, int], bytes]) -> pytest.Exception
     return raised
 
 
+def test_a_server_that_may_have_one_processor_says_so() -> None:
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        with Launcher() as confined:
+            assert confined.offers["several_processors"] is False
+    finally:
+        os.sched_setaffinity(0, allowed)
+    with Launcher() as usual:
+        assert usual.offers["several_processors"] is (len(allowed) > 1)
+
+
 def test_a_filter_that_refuses_processors_is_named_and_ends_no_more_than_tandem(
     script: Callable[[str, int], bytes],
 ) -> None:

@@ -208,6 +208,8 @@ pub struct Hello {
     pub addresses: bool,
     /// Two targets on one processor can have turns that are shorter than the scheduler's.
     pub short_turns: bool,
+    /// Targets may have more than one processor.
+    pub several_processors: bool,
     /// Counters may include what the kernel does for a target.
     pub kernel_counters: bool,
     /// The error numbers of the counters that are not available.

@@ -222,9 +222,17 @@ fn hello(means: &Means, leftovers: &Leftovers) -> Hello {
         switches: means.switches.is_some(),
         addresses: Addresses::can_be_chosen(),
         short_turns: Turns::can_be_short(),
+        several_processors: has_several_processors(),
         kernel_counters: counters::counts_kernel(),
         missing_counters: counters::missing(),
     }
+}
+
+/// Whether the server, and with it its targets, may have more than one processor; also where the system does not tell.
+fn has_several_processors() -> bool {
+    sys::own_affinity().map_or(true, |mask| {
+        mask.iter().map(|word| word.count_ones()).sum::<u32>() > 1
+    })
 }
 
 /// Resets the server's peak memory to what it uses now: targets start on the server's memory,

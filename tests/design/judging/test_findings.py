@@ -66,6 +66,18 @@ def test_threads_that_shared_one_processor_are_told(
     assert ("pinned-threads" in said(record, shown)) is is_told
 
 
+@pytest.mark.parametrize(
+    ("settings", "others_ns", "is_told"), [({}, 5_000_000, True), ({}, 0, False), ({"cpu": 0}, 5_000_000, True)]
+)
+def test_threads_that_had_no_other_processor_are_told_so(
+    settings: dict[str, Any], others_ns: int, is_told: bool
+) -> None:
+    _, remedy = said(of(settings, {"several_processors": False}, others_ns=others_ns), "active").get(
+        "pinned-threads", ("", "")
+    )
+    assert ("wider taskset or cpuset" in remedy) is is_told
+
+
 def test_threads_of_some_launches_are_enough() -> None:
     rows = [row._replace(others_ns=5_000_000 * (row.pair == 1)) for row in pairs(3)]
     assert "pinned-threads" in said(weighing(rows, settings=Settings(cpu=0)), "active")

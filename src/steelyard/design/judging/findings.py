@@ -237,8 +237,15 @@ def _went_on_finding(record: Weighing | Run, benchmark: int) -> Finding | None:
 def _pinned_threads_finding(record: Weighing | Run, shown_metric: str) -> Finding | None:
     of_all = shown_metric == "active" and record.settings.harness is None
     fallen_back = shown_metric == "wall" and "active" in record.settings.metrics
-    if record.settings.cpu is None or not (of_all or fallen_back) or record.launches.worked_alone().all():
+    is_pinned, has_one = record.settings.cpu is not None, not record.machine.offers.get("several_processors", True)
+    if not (is_pinned or has_one) or not (of_all or fallen_back) or record.launches.worked_alone().all():
         return None
+    if has_one:
+        return Finding(
+            code="pinned-threads",
+            message="all threads and children shared the one processor that launches may have here",
+            remedy="programs with several threads need more: another machine, or a wider taskset or cpuset",
+        )
     # In a merged record each part has a processor of its own.
     which = "one processor" if isinstance(record, Weighing) and record.parts else f"processor {record.settings.cpu}"
     return Finding(
