@@ -11,7 +11,8 @@ from steelyard.report.endings import failure_text, first_failure_line, how_it_fa
     ("signal", "said"),
     [
         (11, "SIGSEGV, a segmentation fault"),
-        (9, "SIGKILL, as by the kernel where memory runs out"),
+        (9, "SIGKILL, as by the kernel where memory runs out, or its processor time (ulimit -t)"),
+        (24, "SIGXCPU, the end of its processor time (ulimit -t)"),
         (10, "SIGUSR1"),
         (40, "signal 40"),
     ],

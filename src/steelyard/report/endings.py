@@ -15,14 +15,14 @@ _MEANINGS: Final[Mapping[int, str]] = {
     Signals.SIGABRT: "as by abort() or a failed assertion",
     Signals.SIGBUS: "a bus error",
     Signals.SIGFPE: "an arithmetic error, as a division by zero",
-    Signals.SIGKILL: "as by the kernel where memory runs out",
+    Signals.SIGKILL: "as by the kernel where memory runs out, or its processor time (ulimit -t)",
     Signals.SIGSEGV: "a segmentation fault",
     Signals.SIGPIPE: "as it wrote to a pipe that nobody reads",
     Signals.SIGALRM: "its own alarm clock",
     Signals.SIGTERM: "a request to end",
     Signals.SIGPROF: "a profiler's timer",
-    Signals.SIGXCPU: "the end of its processor time",
-    Signals.SIGXFSZ: "the end of its file size",
+    Signals.SIGXCPU: "the end of its processor time (ulimit -t)",
+    Signals.SIGXFSZ: "the end of its file size (ulimit -f)",
     Signals.SIGSYS: "a forbidden system call",
 }
 
