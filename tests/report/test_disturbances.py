@@ -49,12 +49,19 @@ def test_of_many_the_first_are_named() -> None:
     assert told == "make ran beside all 60 launches, cc1plus ran beside 14, [kswapd0] ran beside 5 and 2 more"
 
 
-def test_a_launch_that_stood_still_is_told_whoever_else_ran() -> None:
-    still = Disturber(kind="still", launches=1, of=60, share=0.9)
+@pytest.mark.parametrize(
+    ("kind", "launches", "told"),
+    [
+        ("still", 1, "this command stood still during 1"),
+        ("limit", 9, "this control group stood still at its limit during 9"),
+    ],
+)
+def test_a_launch_that_stood_still_is_told_whoever_else_ran(kind: Kind, launches: int, told: str) -> None:
+    still = Disturber(kind=kind, launches=launches, of=60, share=0.1)
     many = [program(name, 60) for name in ("make", "cc1plus", "rsync")]
-    told = disturbances.disturbers_sentence([*many, still], 60, has_waited=True)
-    assert told is not None
-    assert told.startswith("this command stood still during 1 of 60 launches, make ran beside 60, ")
+    sentence = disturbances.disturbers_sentence([*many, still], 60, has_waited=True)
+    assert sentence is not None
+    assert sentence.startswith(f"{told} of 60 launches, make ran beside 60, ")
 
 
 @pytest.mark.parametrize(

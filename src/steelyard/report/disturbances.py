@@ -19,6 +19,8 @@ _LONGEST_NAME_COLUMNS = 48
 _NEGLIGIBLE_SHARE = 0.05
 # These may make a single launch many times as long, and nothing else shows it.
 _RARE_KINDS: Final = ("still",)
+# In which a launch stood still, while others merely ran beside it: never among those left out.
+_STOPPING_KINDS: Final = ("still", "limit")
 _NOT_KNOWN = "not known"
 # Where no launch waited, others can disturb only through the caches and the clock rate, which takes a good part of a
 # processor.
@@ -112,7 +114,7 @@ def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_w
     ]
     if not relevant:
         return None
-    relevant.sort(key=lambda one: one.kind not in _RARE_KINDS)  # never among those left out
+    relevant.sort(key=lambda one: one.kind not in _STOPPING_KINDS)
     sentences = [
         _SENTENCES[disturber.kind].format(
             name=shown(disturber.name, _LONGEST_NAME_COLUMNS),
