@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.machine.conditions.power import supply, temperature
-from tests.machine.trees import made
+from tests.machine.trees import CPUS, made
 
 _OWN = {"sys/class/power_supply/BAT0/type": "Battery\n", "sys/class/power_supply/BAT0/status": "Discharging\n"}
 _MOUSE = {
@@ -38,4 +38,12 @@ def test_a_limit_that_a_firmware_has_made_up_is_none(tmp_path: Path, limits: tup
         files |= {
             f"{zone}/trip_point_{number}_{name}": f"{text}\n" for name, text in (("type", "critical"), ("temp", limit))
         }
+    assert told in temperature(made(tmp_path, files)).evidence
+
+
+@pytest.mark.parametrize(("siblings", "told"), [(True, "fell 5 times"), (False, "fell 10 times")])
+def test_a_core_that_two_processors_share_is_counted_once(tmp_path: Path, siblings: bool, told: str) -> None:
+    files = {f"{CPUS}/cpu{n}/thermal_throttle/core_throttle_count": f"{n % 2 + 2}\n" for n in range(4)}
+    if siblings:
+        files |= {f"{CPUS}/cpu{n}/topology/thread_siblings_list": f"{n % 2},{n % 2 + 2}\n" for n in range(4)}
     assert told in temperature(made(tmp_path, files)).evidence

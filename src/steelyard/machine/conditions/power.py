@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steelyard.machine.conditions.processors import cores
 from steelyard.machine.conditions.words import fine, serious, slight, times, unknown
 from steelyard.machine.readings import Tree
 from steelyard.model.conditions import Condition
 
 _NEAR_C = 10.0
+_THROTTLED = "thermal_throttle/core_throttle_count"
 _ACTING_TRIPS = ("passive", "hot", "critical")
 # The firmware of some boards has no such sensor, and tells 17 °C and a limit of 21 all the time.
 _LEAST_LIMIT_C = 40.0
@@ -31,9 +33,7 @@ def supply(tree: Tree) -> Condition:
 
 def temperature(tree: Tree) -> Condition:
     """Whether a sensor is near the point at which clock rates fall."""
-    throttled = sum(
-        tree.number(folder / "thermal_throttle/core_throttle_count") or 0 for _, folder in tree.processors()
-    )
+    throttled = _times_throttled(tree)
     sensors = [sensor for zone in tree.below("sys/class/thermal", "thermal_zone*") if (sensor := _sensor(tree, zone))]
     if sensors:
         left, now, name = min(sensors)
@@ -49,6 +49,13 @@ def temperature(tree: Tree) -> Condition:
             "better cooling, or a lower clock rate",
         )
     return unknown("temperature", "the system does not tell: it shows no sensor, nor how often it was too hot")
+
+
+def _times_throttled(tree: Tree) -> int:
+    """Return how often cores were too hot; each of the processors that share one tells of all of that core's times."""
+    counts = {number: tree.number(folder / _THROTTLED) or 0 for number, folder in tree.processors()}
+    of_cores = cores(tree) or [frozenset({number}) for number in counts]
+    return sum(max(counts.get(number, 0) for number in core) for core in of_cores)
 
 
 def _sensor(tree: Tree, zone: Path) -> tuple[float, float, str] | None:
