@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.machine.hierarchies import first_version, limiting_groups, second_version
+from steelyard.machine.hierarchies import first_version, limiting_groups, memory_limits, second_version
 from steelyard.machine.readings import Tree
 from tests.machine.trees import FIRST, HYBRID, NONE, SECOND, TOP, made
 
@@ -58,3 +58,13 @@ _CPU = f"{TOP}/cpu,cpuacct"
 def test_which_groups_limit_us(tmp_path: Path, mounted: str, membership: str, folders: list[str]) -> None:
     tree = made(tmp_path, {"proc/self/mountinfo": mounted, "proc/self/cgroup": membership})
     assert [str(path) for path in limiting_groups(tree, "cpu")] == folders
+
+
+def test_a_group_without_a_limit_has_none(tmp_path: Path) -> None:
+    files = {
+        "proc/self/mountinfo": f"35 31 0:32 / /{TOP}/memory rw,relatime - cgroup cgroup rw,memory\n",
+        "proc/self/cgroup": "4:memory:/inner\n",
+        f"{TOP}/memory/memory.limit_in_bytes": "9223372036854771712\n",
+        f"{TOP}/memory/inner/memory.limit_in_bytes": "4096\n",
+    }
+    assert memory_limits(made(tmp_path, files)) == [(Path(TOP) / "memory/inner", 4096)]

@@ -12,6 +12,8 @@ from steelyard.machine.readings import Tree
 
 # What /proc/self/cgroup has instead of controllers for the tree of the second version.
 _NO_NAME = ""
+# In the first version a group without a limit has nearly 2**63, rounded down to whole pages.
+_NO_LIMIT = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,12 @@ def limiting_groups(tree: Tree, controller: Literal["cpu", "cpuset", "memory"]) 
 
 
 def memory_limits(tree: Tree) -> list[tuple[Path, int]]:
-    """Return the groups that limit this process's memory, and the limits in bytes.
-
-    In the first version a group without a limit has a huge one.
-    """
+    """Return the groups that limit this process's memory, and the limits in bytes."""
     names = ("memory.max", "memory.limit_in_bytes")
     limits_by_folder = (
         (folder, tree.number(folder / name)) for folder in limiting_groups(tree, "memory") for name in names
     )
-    return [(folder, limit) for folder, limit in limits_by_folder if limit and limit > 0]
+    return [(folder, limit) for folder, limit in limits_by_folder if limit and 0 < limit < _NO_LIMIT]
 
 
 def _hierarchy(tree: Tree, kind: str, controller: str) -> Hierarchy | None:
