@@ -107,6 +107,8 @@ def test_the_key_is_short_and_survives_what_changes(tree: Tree, monkeypatch: pyt
         ({"memory.max": "1000"}, 1000),
         ({"memory.max": "1000", "../memory.max": "500"}, 500),
         ({"memory.max": str(1 << 40)}, 1 << 30),
+        ({"memory.max": "1000", "memory.high": "700"}, 700),
+        ({"memory.max": "max", "../memory.high": "700"}, 700),
     ],
 )
 def test_the_memory_is_what_the_control_groups_may_use(

@@ -59,8 +59,11 @@ def limiting_groups(tree: Tree, controller: Literal["cpu", "cpuset", "memory"]) 
 
 
 def memory_limits(tree: Tree) -> list[tuple[Path, int]]:
-    """Return the groups that limit this process's memory, and the limits in bytes."""
-    names = ("memory.max", "memory.limit_in_bytes")
+    """Return the groups that limit this process's memory, and the limits in bytes.
+
+    Above `memory.high` (MemoryHigh of systemd) a group's processes are held up until some is taken back from them.
+    """
+    names = ("memory.max", "memory.high", "memory.limit_in_bytes")
     limits_by_folder = (
         (folder, tree.number(folder / name)) for folder in limiting_groups(tree, "memory") for name in names
     )
