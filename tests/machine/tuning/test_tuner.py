@@ -124,6 +124,16 @@ def test_what_is_in_force_is_what_the_system_took_and_may_be_read(root: Path) ->
     assert kernel.tuner.in_force() == []
 
 
+@pytest.mark.parametrize(("rate", "is_in_force"), [(4_200_000, True), (2_800_000, True), (400_000, False)])
+def test_a_lowest_rate_that_turbo_held_up_is_in_force_as_far_as_it_goes(
+    laptop: Kernel, rate: int, is_in_force: bool
+) -> None:
+    """Once it is off, intel_pstate tells the nominal rate as the lowest one."""
+    tune(laptop.tuner)
+    made(laptop.root, {f"{CPUS}/cpu{number}/cpufreq/scaling_min_freq": f"{rate}\n" for number in range(4)})
+    assert ("frequency-range" in {change.code for change in laptop.tuner.in_force()}) is is_in_force
+
+
 def test_a_process_that_has_another_number_for_us_is_left_alone(tmp_path: Path) -> None:
     root = of_another_namespace(made(tmp_path, {**MACHINES["laptop"], "proc/self/comm": "steelyard"})).root
     assert not [change for change in Kernel(root).tuner.plan(1) if change.code == "irqbalance"]

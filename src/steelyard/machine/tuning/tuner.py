@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from steelyard.machine.readings import whole
 from steelyard.machine.tuning.hand import Hand
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.tuning import Change, Tuning
@@ -121,7 +122,13 @@ class Tuner:
             state = self.state()
         except UsageError:
             return []
-        return [change for change in (state.changes if state else []) if self.hand.read(change.setting) == change.after]
+        return [change for change in (state.changes if state else []) if self._is_in_force(change)]
+
+    def _is_in_force(self, change: Change) -> bool:
+        actual = self.hand.read(change.setting)
+        before, now, after = (whole(text) or 0 for text in (change.before, actual, change.after))
+        # Without turbo intel_pstate holds the lowest rate, too, down to the nominal one.
+        return actual == change.after or before < now < after
 
     def _apply(self, changes: Sequence[Change]) -> Done:
         return _done([(change, self._set(change.setting, change.after)) for change in changes])
