@@ -21,6 +21,9 @@ COLD = "cold"
 NOT_MEASURED = "not-measured"
 _MOST_NAMES = 10
 _OWN_STARTS_REMEDY = "it went on with starts of its own; --own-starts begins with them"
+_TIME_FOR_STARTS_REMEDY = (
+    "it went on with starts of its own, as it would with --resume; weigh anew with a longer --max-time"
+)
 COPIED_CONTROL, CONTROL_OF_ONE_FILE = CONTROLS = "control-copy", "control-one-file"
 
 
@@ -108,12 +111,12 @@ def _repeats(finding: Finding, what: str, most: Collection[str]) -> bool:
     return {*names} <= {*most} and len(names) + int(told[2] or 0) <= len(most)
 
 
-def own_starts_finding(why: str) -> Finding:
+def own_starts_finding(why: str, *, for_lack_of_time: bool = False) -> Finding:
     """Return the finding that each launch has a start of its own, where one was to be shared."""
     return Finding(
         code="starts",
         message=f"benchmarks run in no processes forked from a common start, as {why}",
-        remedy=_OWN_STARTS_REMEDY,
+        remedy=_TIME_FOR_STARTS_REMEDY if for_lack_of_time else _OWN_STARTS_REMEDY,
     )
 
 

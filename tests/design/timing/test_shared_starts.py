@@ -299,6 +299,8 @@ class TestThePlan:
         (message,) = messages(record, "starts")
         late = "baseline (30 benchmarks) did not end within 1 s, which leaves too little time for pairs"
         assert message.endswith(f"a common start, as {late}")
+        (found,) = [one for one in record.findings if one.code == "starts"]
+        assert (found.remedy or "").endswith("as it would with --resume; weigh anew with a longer --max-time")
         assert 0 < record.stop.count("time") < 30
 
     @pytest.mark.parametrize(("budget_s", "limit_s"), [(None, 40.0), (80.0, 10.0)])

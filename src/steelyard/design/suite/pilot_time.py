@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import fmean
 
+from steelyard.model.errors import LaunchError
 from steelyard.model.launch_spec import LaunchSpec
 
 # The launches of a full trial: of its loops, of the other side, and of how many samples pay.
@@ -19,6 +20,10 @@ _TRIALS_SHARE = 0.5
 _SHORTEST_LIMIT_S, _SHORTEST_FIRST_LIMIT_S = 1.0, 10.0
 # Nothing can be tried in less, and clocks and limits are rounded.
 _SHORTEST_TRIAL_S = 0.001
+
+
+class TooLittleTimeError(LaunchError):
+    """Launches of several benchmarks leave too little of the budget for pairs of them."""
 
 
 @dataclass

@@ -12,7 +12,7 @@ from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
 from steelyard.design.runner.targets import decides_by_cpu, shown_name
 from steelyard.design.suite.amounts import Ask
 from steelyard.design.suite.loops import Pilot
-from steelyard.design.suite.pilot_time import PilotTime
+from steelyard.design.suite.pilot_time import PilotTime, TooLittleTimeError
 from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.settings import Settings
@@ -83,8 +83,9 @@ class Pilots:
             if is_given_up:
                 return dict.fromkeys(asks, Pilot(0.0, ()))
             late = f"{shared.whole.name} did not end within {seconds((shared.whole.spec.timeout_ns or 0) / 1e9)}"
-            too_little = "" if self.time.end is None else ", which leaves too little time for pairs"
-            raise LaunchError(f"{late}{too_little}") from error
+            if self.time.end is None:
+                raise LaunchError(late) from error
+            raise TooLittleTimeError(f"{late}, which leaves too little time for pairs") from error
         self.launch_s = wall_ns / 1e9
         self.pair_s.update(dict.fromkeys(asks, 2 * self.launch_s / len(asks)))
         own_ns = sum(result.measured.wall_ns for result in readings if not isinstance(result, LaunchError))

@@ -34,7 +34,7 @@ from steelyard.design.suite.loops import (
     process_amounts,
     shared_loops,
 )
-from steelyard.design.suite.pilot_time import FEWEST_LAUNCHES_LEFT, REFINEMENT_LAUNCHES
+from steelyard.design.suite.pilot_time import FEWEST_LAUNCHES_LEFT, REFINEMENT_LAUNCHES, TooLittleTimeError
 from steelyard.design.suite.pilots import Pilots
 from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.findings import Finding
@@ -310,12 +310,13 @@ class Trials:
         try:
             self._run_round(trials)
             if self._time.is_short(1, FEWEST_LAUNCHES_LEFT, self.pilots.launch_s):
-                raise LaunchError(f"one takes {seconds(self.pilots.launch_s)}, which leaves too little time for pairs")
+                late = f"one takes {seconds(self.pilots.launch_s)}"
+                raise TooLittleTimeError(f"{late}, which leaves too little time for pairs")
             while self._run_round(trials):
                 pass
         except LaunchError as error:
             self.shares_starts = False
-            self.findings.append(own_starts_finding(str(error)))
+            self.findings.append(own_starts_finding(str(error), for_lack_of_time=isinstance(error, TooLittleTimeError)))
             return
         for entry, trial in trials.items():
             if trial.amounts is not None:
