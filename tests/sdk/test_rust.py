@@ -262,6 +262,12 @@ def test_a_benchmark_that_cannot_be_run_says_why(cases: str, name: str, message:
     assert message in refused([cases, f"--also={name}"], {**ASKED, "run": name}, 1)
 
 
+@pytest.mark.parametrize("way", [[], ["--test"]])
+def test_a_body_that_ends_the_process_by_hand_is_named(cases: str, way: list[str]) -> None:
+    done = subprocess.run([cases, "--also=exit", "exit", *way], capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("steelyard-bench: 'exit' ended the process\n", 1)
+
+
 # What is timed
 
 

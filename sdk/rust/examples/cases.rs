@@ -77,6 +77,10 @@ fn panic(bench: &mut Bench) {
     bench.run(|| panic!("no {text}"));
 }
 
+fn exit(bench: &mut Bench) {
+    bench.run(|| std::process::exit(0));
+}
+
 fn twice(bench: &mut Bench) {
     bench.run(|| ());
     bench.run(|| ());
@@ -102,6 +106,7 @@ fn main() -> std::process::ExitCode {
     for name in std::env::args().filter_map(also) {
         match name.as_str() {
             "panic" => bench!(suite, "panic" => panic),
+            "exit" => bench!(suite, "exit" => exit),
             "idle" => bench!(suite, "idle" => |_| ()),
             "twice" => bench!(suite, "twice" => twice),
             _ => suite.bench(name, |_| ()),

@@ -1,6 +1,7 @@
 //! One benchmark, and the rules for its name.
 
 use crate::bench::Bench;
+use crate::ended::unless_ended;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::panic::{catch_unwind, AssertUnwindSafe, Location};
@@ -47,7 +48,8 @@ impl<'a> Entry<'a> {
     /// Runs the benchmark; if it panics, returns its name and the message.
     pub(crate) fn run(self, bench: &mut Bench) -> Result<(), String> {
         // Nothing that a panic may have left half done is used again.
-        let ended = catch_unwind(AssertUnwindSafe(|| (self.body)(bench)));
+        let body = AssertUnwindSafe(|| (self.body)(bench));
+        let ended = unless_ended(&self.name, || catch_unwind(body));
         ended.map_err(|payload| {
             let message = payload
                 .downcast_ref::<&str>()

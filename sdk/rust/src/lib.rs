@@ -45,6 +45,7 @@ mod arguments;
 mod bench;
 mod client_requests;
 mod driven;
+mod ended;
 mod entry;
 mod interactive;
 mod macros;
