@@ -51,6 +51,8 @@ class Level(IntEnum):
         (Level.LOW, "Level.LOW"),
         (np.int64(3), "3"),
         (np.float32(0.1), "0.1"),
+        (np.True_, "True"),
+        (np.datetime64("2026-01-02"), "2026-01-02"),
         (Decimal("1.50"), "1.50"),
         (Fraction(1, 3), "1/3"),
     ],

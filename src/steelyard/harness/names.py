@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 500
 _LONGEST_VALUE = 60
+# Numbers are those of numpy, too, a Decimal, a Fraction; to numpy the others are none.
+_KINDS_WITH_TEXT = (("numbers", "Number"), ("numpy", "bool_"), ("numpy", "datetime64"))
 
 
 class BadNameError(Exception):
@@ -50,7 +52,7 @@ def value_text(name: str, number: int, value: Any) -> str:
         text = value
     elif value is None or type(value) in (int, float, bool, complex, bytes):
         text = repr(value)
-    elif _is_a("numbers", "Number", value):  # of numpy, a Decimal, a Fraction
+    elif any(_is_a(module, kind, value) for module, kind in _KINDS_WITH_TEXT):
         text = str(value)
     else:
         text = getattr(value, "__name__", None)
