@@ -22,6 +22,14 @@ class SteelyardError(Exception):
     lines: tuple[str, ...] = ()
     """Lines shown below the message, such as the last output of a tool."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how it is made anew, as in another process; Exception's own way takes all arguments for messages."""
+        return _again, (type(self), self.args), self.__dict__
+
+
+def _again(kind: type[SteelyardError], args: tuple[object, ...]) -> SteelyardError:
+    return kind.__new__(kind, *args)
+
 
 class UsageError(SteelyardError):
     """Wrong usage or configuration: a value out of range, a file that cannot be read as a weighing."""
