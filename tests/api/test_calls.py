@@ -261,6 +261,8 @@ def test_a_record_has_frames_and_files(scripted: ScriptedWorld) -> None:
     assert json.loads(found.export("hyperfine"))["results"][0]["command"] == "./old"
     with pytest.raises(steelyard.UsageError, match="choose from csv"):
         found.export("xls")
+    with pytest.raises(steelyard.UsageError, match="parquet is compressed inside, and no reader opens it"):
+        found.export("parquet", "h.parquet.gz")
 
 
 def test_other_records_have_what_they_have(scripted: ScriptedWorld) -> None:

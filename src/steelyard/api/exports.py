@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from steelyard.design.counting.plan import are_judged
@@ -115,6 +116,14 @@ def format_named(name: str) -> ExportFormat:
         gate_hint = "; OpenMetrics is written by steelyard gate --metrics" if "metrics" in name else ""
         raise UsageError(f"--format {name!r} is not known: choose from {', '.join(FORMATS)}{gate_hint}")
     return FORMATS[name]
+
+
+def check_not_compressed(export_format: ExportFormat, output: Path) -> None:
+    """Raise UsageError for a file's name that would have it compressed once more."""
+    if export_format.is_binary and output.suffix == ".gz":
+        raise UsageError(
+            f"{export_format.name} is compressed inside, and no reader opens it as .gz: leave that out of {output}"
+        )
 
 
 def _formats_with(attribute: str) -> list[str]:

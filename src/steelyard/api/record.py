@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from steelyard.api.arguments import read_argument, read_optional_argument
-from steelyard.api.exports import exported, kind_of, table_of
+from steelyard.api.exports import check_not_compressed, exported, format_named, kind_of, table_of
 from steelyard.api.keywords import PathName
 from steelyard.api.streams import file_for
 from steelyard.api.wording import reword_errors
@@ -165,10 +165,14 @@ class Record(_FirstVerdict, Generic[Data]):
         """
         name = str(self.path or self.kind)
         side, metric = read_optional_argument("side", side), read_optional_argument("metric", metric)
-        written = exported(self.data, read_argument("format", format), name=name, side=side, metric=metric)
-        data = written if isinstance(written, bytes) else b"".join(written)
+        format_, file = read_argument("format", format), None
         if path is not None:
-            write_file(file_for(read_argument("path", path), self.path), data)
+            file = file_for(read_argument("path", path), self.path)
+            check_not_compressed(format_named(format_), file)
+        written = exported(self.data, format_, name=name, side=side, metric=metric)
+        data = written if isinstance(written, bytes) else b"".join(written)
+        if file is not None:
+            write_file(file, data)
         return data
 
     def save(self, path: PathName) -> None:

@@ -75,16 +75,13 @@ def export(options: ExportOptions, world: World) -> int:
     google-benchmark hold the samples of weighings, runs and imports; junit the verdicts of a weighing, or what a check
     found.
     """
-    from steelyard.api.exports import exported, format_named
+    from steelyard.api.exports import check_not_compressed, exported, format_named
     from steelyard.model.documents import load_document
 
     export_format = format_named(options.format or _required_format(options.output))
     _check_ending(options.output, export_format.name)
     check_writable(options.output)
-    if export_format.is_binary and options.output.suffix == ".gz":
-        raise UsageError(
-            f"{export_format.name} is compressed inside, and no reader opens it as .gz: leave that out of -o"
-        )
+    check_not_compressed(export_format, options.output)
     if export_format.is_binary and is_printed(options.output) and is_terminal():
         raise UsageError(f"{export_format.name} is no text for a terminal: give -o FILE, or a pipe")
     (path,) = record_paths(world, options.file)
