@@ -187,6 +187,14 @@ def test_functions_are_those_of_the_counts_that_are_judged() -> None:
     assert "fresh" in text
 
 
+def test_of_very_many_benchmarks_that_changed_those_without_their_functions_are_counted() -> None:
+    made = [one for number in range(202) for one in counts([1000] * 2, [1010 + number] * 2, number)]
+    parts = [part for number in range(202) for part in (functions(0, OLD, number), functions(1, NEW, number))]
+    text = flat(shown(counted_weighing(made, parts, benchmarks=202)))
+    assert text.count("where the change comes from") == 200
+    assert "left out 2 more benchmarks, which changed less: --html FILE has all of them" in text
+
+
 def test_how_equal_the_counts_are() -> None:
     differing = shown(counted_weighing(counts([1000, 1001], [1010, 1012])))
     assert "noisy: counts that differ; the same program differs by 0.20 %" in flat(differing)

@@ -110,11 +110,14 @@ def _print_counts(sheet: Sheet, record: Weighing, verdicts: list[Verdict], funct
         return
     sheet.blank()
     counting.show_method(sheet, record)
-    for verdict in most_changed(counting.changed_verdicts(verdicts)):
-        if len(record.benchmarks) > 1 and functions:
+    changed = counting.changed_verdicts(verdicts) if functions else []
+    shown = most_changed(changed)
+    for verdict in shown:
+        if len(record.benchmarks) > 1:
             sheet.blank()
             sheet.title("benchmark", verdict.benchmark)
         counting.show_sources(sheet, record, verdict, functions)
+    show_left_out(sheet, len(changed) - len(shown), ", which changed less", where="--html FILE")
 
 
 def _print_plan(sheet: Sheet, record: Weighing | Run) -> None:
