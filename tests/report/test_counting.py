@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -193,6 +193,27 @@ def test_of_very_many_benchmarks_that_changed_those_without_their_functions_are_
     text = flat(shown(counted_weighing(made, parts, benchmarks=202)))
     assert text.count("where the change comes from") == 200
     assert "left out 2 more benchmarks, which changed less: --html FILE has all of them" in text
+
+
+def test_functions_are_gone_through_once_however_many_benchmarks_there_are() -> None:
+    class Watched(list[Functions]):
+        times = 0
+
+        def __iter__(self) -> Iterator[Functions]:
+            Watched.times += 1
+            return super().__iter__()
+
+        def __reversed__(self) -> Iterator[Functions]:
+            Watched.times += 1
+            return super().__reversed__()
+
+    made = [one for number in range(9) for one in counts([1000] * 2, [1010] * 2, number)]
+    parts = Watched(part for number in range(9) for part in (functions(0, OLD, number), functions(1, NEW, number)))
+    record = counted_weighing(made, benchmarks=9)
+    assert record.counting is not None
+    counting = record.counting.model_copy(update={"functions": parts})
+    text = shown(record.model_copy(update={"counting": counting}))
+    assert (text.count("where the change comes from"), Watched.times) == (9, 1)
 
 
 def test_how_equal_the_counts_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -162,6 +163,11 @@ class Counting(Record):
         for count in self.counts:
             counts[count.benchmark].append(count)
         return [self.model_copy(update={"counts": mine}) for mine in counts]
+
+    @cached_property
+    def functions_by_place(self) -> dict[tuple[int, int], Functions]:
+        """The functions of each side, by the place of its benchmark and by side; the last, if others were set aside."""
+        return {(part.benchmark, part.side): part for part in self.functions}
 
     def places(self) -> set[int]:
         """The benchmarks that something was counted for."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from rich.text import Text
 
-from steelyard.model.counting import INSTRUCTIONS, Counting, CountSettings, Functions, Weights
+from steelyard.model.counting import INSTRUCTIONS, CountSettings, Functions, Weights
 from steelyard.model.derived import Summary, Verdict
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Run, Weighing
@@ -192,7 +192,8 @@ def own_counts(record: Weighing | Run, benchmark: int, metric: str) -> OwnCounts
 
     They are shown by cost only if each side has its events, and the weights are whole, so that costs add up exactly.
     """
-    sides = [_kept_functions(record.counting, benchmark, side) for side in range(len(record.subjects[:2]))]
+    by_place = record.counting.functions_by_place if record.counting else {}
+    sides = [by_place.get((benchmark, side)) for side in range(len(record.subjects[:2]))]
     known_sides = [side for side in sides if side is not None]
     if len(known_sides) < len(sides):
         return None
@@ -205,14 +206,6 @@ def own_counts(record: Weighing | Run, benchmark: int, metric: str) -> OwnCounts
         [_own_counts(side, weights if is_cost else None) for side in known_sides],
         "cost" if is_cost else "instructions",
         figures.count(loops, "iteration") if loops else None,
-    )
-
-
-def _kept_functions(counting: Counting | None, benchmark: int, side: int) -> Functions | None:
-    """Return one side's functions; the last kept ones, if its first counts were set aside."""
-    newest_first = reversed(counting.functions if counting else [])
-    return next(
-        (functions for functions in newest_first if (functions.benchmark, functions.side) == (benchmark, side)), None
     )
 
 
