@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +253,21 @@ def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     assert f"A: {one.provenance.tool}" in diff
     assert "Drift: cannot be seen" in diff, "what it is of, as no label stands before it"
     assert "steelyard compare decides it" in diff
-    assert "lower" in diff, "which way of a change is the better one"
+    assert "the value, of which lower is better" in diff, "which way of a change is the better one"
+
+
+def test_the_diff_of_imports_has_a_column_for_what_is_better_only_where_that_differs() -> None:
+    def better(*rates: bool) -> bool:
+        sides = []
+        for level in (1.0, 1.5):
+            made = foreign_results({"sort": processes(12, level), "rate": processes(12, level)}, name=f"{level}.json")
+            pairs = zip(made.benchmarks, rates, strict=True)
+            sides.append(replace(made, benchmarks=[replace(each, higher_is_better=rate) for each, rate in pairs]))
+        one, other = sides
+        found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
+        return ">better<" in page_of_shown([found], pages.NOW)
+
+    assert (better(False, True), better(True, True), better(False, False)) == (True, False, False)
 
 
 def test_the_diff_of_two_runs() -> None:

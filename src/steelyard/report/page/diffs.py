@@ -132,6 +132,8 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
     records = (report.baseline, report.candidate)
     values = [{one.name: one.values for one in record.benchmarks} for record in records]
     names = [record.provenance.files[0].name for record in records]
+    directions = sorted({one.higher_is_better for one in report.verdicts})
+    value = f"the value, of which {foreign.direction(directions[0])}" if len(directions) == 1 else "the value"
     return Part(
         kind="diff of imports",
         title=f"B {names[1]} against A {names[0]}",
@@ -142,10 +144,15 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             *(f"{label}: {foreign.source(record)}." for (label, _), record in zip(_SIDES, records, strict=True)),
             *map(sentence, foreign.mean_sentences(report)),
         ],
-        caption=f"Changes of the value; the bars are {scales.legend()}",
-        columns=[*_columns("processes", scales, several=False), Column("better", "text")],
+        caption=f"Changes of {value}; the bars are {scales.legend()}",
+        columns=[
+            *_columns("processes", scales, several=False),
+            *([Column("better", "text")] if len(directions) > 1 else []),  # the table has no width to spare
+        ],
         rows=[
-            _row_of_imports(report, one, [side.get(one.benchmark) for side in values], scales, each)
+            _row_of_imports(
+                report, one, [side.get(one.benchmark) for side in values], scales, each, differing=len(directions) > 1
+            )
             for one, each in _with_budgets(report.verdicts, room)
         ],
         notes=notes.of_two_foreign(report),
@@ -163,6 +170,8 @@ def _row_of_imports(
     values: Sequence[Sequence[object] | None],
     scales: judged.Scales,
     room: budget.Budget,
+    *,
+    differing: bool,
 ) -> Row:
     levels = (verdict.baseline, verdict.candidate)
     processes = [level.processes for level in levels]
@@ -170,7 +179,7 @@ def _row_of_imports(
         *judged.cells(verdict, scales, None),
         *(Cell(foreign.value_text(level.median, verdict.unit), level.median) for level in levels),
         Cell(" and ".join(f"{one:,}" for one in processes), float(min(processes))),
-        Cell(better := foreign.better_word(verdict.higher_is_better), better),
+        *([Cell(better := foreign.better_word(verdict.higher_is_better), better)] if differing else []),
     ]
     lines = [
         foreign.evidence(verdict, report.alpha),
