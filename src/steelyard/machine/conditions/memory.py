@@ -41,7 +41,7 @@ def swap(tree: Tree) -> Condition:
         "swap",
         f"{(total - free) / _GIB:.3g} of {total / _GIB:.3g} GiB used: some launches fetch pages from a disk, or from "
         "compressed memory",
-        "free memory; as root: swapoff -a && swapon -a brings it back",
+        f"free memory; as root: {_off_and_on(tree)} brings it back",
     )
 
 
@@ -58,6 +58,16 @@ def huge_pages(tree: Tree) -> Condition:
         "always: whether a launch's memory is made of large pages depends on what is free at the moment",
         f"as root: echo madvise > /{HUGE_PAGES}",
     )
+
+
+def _off_and_on(tree: Tree) -> str:
+    """Return the commands that empty what is swapped to, and swap there again as before."""
+    lines = [line.split() for line in (tree.text("proc/swaps") or "").splitlines()[1:]]
+    commands = []
+    for name, _, _, _, priority in (words for words in lines if len(words) == 5 and words[3] != "0"):
+        # By name, as swapon -a knows only those of /etc/fstab, which systemd's zram is not among.
+        commands.append(f"swapoff {name} && swapon {'' if priority.startswith('-') else f'-p {priority} '}{name}")
+    return " && ".join(commands) or "swapoff -a && swapon -a"
 
 
 def _left(tree: Tree, folder: Path, limit: int) -> int:
