@@ -18,7 +18,7 @@ from steelyard.machine.readings import Tree, processor_numbers
 from steelyard.machine.tuning.hand import Hand
 from steelyard.machine.tuning.tuner import Tuner
 from steelyard.model.errors import MeasurementError, UsageError
-from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, LAPTOP, made, of_another_namespace
+from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, FIRST, LAPTOP, SECOND, TOP, made, of_another_namespace
 
 _HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
 _CHOICES = ("always", "madvise", "never")
@@ -273,6 +273,19 @@ def test_programs_have_no_huge_pages_where_none_had_any(laptop: Kernel, before: 
     choices = " ".join(f"[{one}]" if one == before else one for one in _CHOICES)
     made(laptop.root, {_HUGE_PAGES: f"{choices}\n"})
     assert {one.setting: one.after for one in laptop.tuner.plan(1)}.get(_HUGE_PAGES) == after
+
+
+@pytest.mark.parametrize(
+    ("mounted", "of_a_group", "is_switched_off"), [(FIRST, "0-3", False), (FIRST, "0-2", True), (SECOND, "0-3", True)]
+)
+def test_a_processor_that_a_cpuset_would_not_get_back_stays_on(
+    laptop: Kernel, mounted: str, of_a_group: str, *, is_switched_off: bool
+) -> None:
+    files = {"proc/self/mountinfo": mounted, "proc/self/cgroup": "3:cpuset:/\n0::/\n"}
+    files[f"{TOP}/cpuset/docker/cpuset.cpus"] = f"{of_a_group}\n"
+    made(laptop.root, files)
+    settings = {change.setting for change in laptop.tuner.plan(1)}
+    assert (f"{CPUS}/cpu3/online" in settings) is is_switched_off
 
 
 def test_without_a_processor_nothing_is_taken_from_the_others(laptop: Kernel) -> None:

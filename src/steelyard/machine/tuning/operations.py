@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from steelyard.machine.conditions.words import ranges
+from steelyard.machine.hierarchies import first_version
 from steelyard.machine.readings import (
     BOOST,
     CPUS,
@@ -100,10 +101,15 @@ def _interrupts(hand: Hand, processor: int | None) -> Wanted:
 
 
 def _siblings(hand: Hand, processor: int | None) -> Wanted:
-    """Switch off the processors that share a core with the one that is measured on."""
+    """Switch off the processors that share a core with the one that is measured on.
+
+    A group's cpuset of the first version would lose them for good (man 7 cpuset), so those that one has stay on.
+    """
     if processor is None:
         return
-    for number in sorted(hand.tree.siblings(processor)):
+    cpusets = first_version(hand.tree, "cpuset")
+    groups = hand.tree.below(cpusets.top, "*/cpuset.cpus") if cpusets else []
+    for number in sorted(hand.tree.siblings(processor).difference(*map(hand.tree.processor_list, groups))):
         yield f"{CPUS}/cpu{number}/online", "0"
 
 
