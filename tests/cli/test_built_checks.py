@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -108,11 +109,14 @@ def test_one_layout_stands_for_all(repo: Repo, scripted: ScriptedWorld) -> None:
 @pytest.mark.parametrize(
     ("line", "remedy"), [("", "give its absolute path"), ('harness = "protocol"\n', "name a folder that both have")]
 )
-def test_a_file_that_git_ignores_is_named(repo: Repo, scripted: ScriptedWorld, line: str, remedy: str) -> None:
+@pytest.mark.parametrize("base", [(), ("--base", "main")])
+def test_a_file_that_git_ignores_is_named(
+    repo: Repo, scripted: ScriptedWorld, line: str, remedy: str, base: Sequence[str]
+) -> None:
     repo.write("words.json", "[]")
-    repo.write("steelyard.toml", TARGET.format(name="sort").replace("./sort.out", "./sort.out words.json") + line)
+    repo.write("steelyard.toml", TARGET.format(name="sort").replace("./sort.out", "true words.json") + line)
     scripted.script = lambda *_: measured(1, exit_code=1)
-    said = scripted(*CHECK).err.decode()
+    said = scripted(*CHECK, *base).err.decode()
     assert f"words.json is in your folder and not in that revision, where it runs: {remedy}" in said
 
 

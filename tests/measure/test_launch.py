@@ -198,6 +198,7 @@ def test_what_the_machine_offers_is_told(launcher: Launcher) -> None:
         "switches",
         "addresses",
         "short_turns",
+        "several_processors",
         "kernel_counters",
     }
     assert set(launcher.offers) == offers

@@ -59,6 +59,8 @@ class BuiltSide:
     side: Side
     findings: Callable[[Subject, Settings], list[Finding]] = lambda *_: []
     """Returns the findings about a target's subject, and the environment it runs in."""
+    new_file: Callable[[str], str | None] = lambda _: None
+    """Returns the file that a command names and that the work tree has, and this revision not; None for none."""
 
 
 @contextmanager
@@ -89,7 +91,7 @@ def side_of_project(
     project: Project, recipe: Recipe, options: Options, watch: Watch, world: World
 ) -> Iterator[BuiltSide]:
     """Build the revision that is asked for by the project's recipe; it exists as long as the context lasts."""
-    from steelyard.subjects.revisions.sides import check_relative, side_of
+    from steelyard.subjects.revisions.sides import Side, check_relative, new_file, side_of
 
     found = built_side(options.revisions, project.folder, recipe, watch, world, known=known_targets)
     with found as (repository, builds):
@@ -98,7 +100,15 @@ def side_of_project(
             check_relative(repository, subject.command)
             return findings_of(repository, [builds], [subject], settings, world)
 
-        yield BuiltSide(side_of(builds, builds[0].revision.label), findings)
+        def new_in_work_tree(command: str) -> str | None:
+            here = repository.root / repository.directory
+            file = new_file(side, Side("", [here]), command) if options.revisions.base is not None else None
+            if file is not None and repository.git.within(here).ask("check-ignore", "-q", "--", file).status == 0:
+                return None  # it is in no revision, and what fails without it says so
+            return file
+
+        side = side_of(builds, builds[0].revision.label)
+        yield BuiltSide(side, findings, new_in_work_tree)
 
 
 class _CheckedTarget(AskedTarget):
@@ -109,7 +119,7 @@ class _CheckedTarget(AskedTarget):
         name, side, options = self.target.name, built.side.of_target(self.target.name), self.target_options()
         settings, shell = self.settings(options), options.launch.shell
         try:
-            subject = self._subject_in(side, shell=shell)
+            subject = self._subject_in(side, built, shell=shell)
         except (NotBuiltError, NothingChosenError) as error:
             subject = side.without_program(self.target.command, shell=shell)
             return [TargetCheck(name, subject, settings, Selection(), error=error)]
@@ -118,7 +128,7 @@ class _CheckedTarget(AskedTarget):
         values = [one.params for one in request.benchmarks] or [{}]
         return [replace(self._check(request, params), findings=findings) for params in values]
 
-    def _subject_in(self, side: Side, *, shell: bool) -> Subject:
+    def _subject_in(self, side: Side, built: BuiltSide, *, shell: bool) -> Subject:
         """Return its command as a subject of the side that is checked.
 
         Raises NotBuiltError, and NothingChosenError if another revision than the work tree does not have it: there it
@@ -129,14 +139,13 @@ class _CheckedTarget(AskedTarget):
         left_out = f"not in {side.name}, so it is not checked"
         if side.lacks_target:
             raise NothingChosenError(f"{left_out}: {LACKED}")
-        is_base = self.options.revisions.base is not None
         try:
             subject = side.subject(self.target.command, _ROLE, shell=shell, search_path=self.world.search_path)
         except UsageError as error:
-            if not is_base:
+            if self.options.revisions.base is None:
                 raise
             raise NothingChosenError(f"{left_out}: {error}") from error
-        if is_base and (missing := side.new_in_work_tree(self.target.command)):
+        if missing := built.new_file(self.target.command):
             raise NothingChosenError(f"{left_out}: there is no {missing}")
         return subject
 

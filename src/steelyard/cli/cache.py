@@ -87,7 +87,7 @@ def _row(build: Kept, now_s: float) -> list[str]:
     used = "now" if build.is_in_use else _age(now_s - build.used_s)
     size, facts = figures.size(build.size_bytes), build.facts
     if facts is None:
-        return ["", "is being built" if build.is_in_use else "failed, or cut short", size, "", used, ""]
+        return ["", "is being built" if build.is_in_use else "failed, cut short or emptied", size, "", used, ""]
     names = [printable.shown(name, _NAME_COLUMNS) for name in (Path(facts.repository).name, facts.revision)]
     commands = filter(None, (facts.command, *(one.command for one in facts.targets)))
     return [*names, size, _age(now_s - facts.made_s), used, "; ".join(commands) or "nothing"]

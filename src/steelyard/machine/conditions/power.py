@@ -55,7 +55,7 @@ def _times_throttled(tree: Tree) -> int:
     """Return how often cores were too hot; each of the processors that share one tells of all of that core's times."""
     counts = {number: tree.number(folder / _THROTTLED) or 0 for number, folder in tree.processors()}
     of_cores = cores(tree) or [frozenset({number}) for number in counts]
-    return sum(max(counts.get(number, 0) for number in core) for core in of_cores)
+    return sum(max((counts.get(number, 0) for number in core), default=0) for core in of_cores)
 
 
 def _sensor(tree: Tree, zone: Path) -> tuple[float, float, str] | None:

@@ -85,7 +85,7 @@ class Side:
 
     def _script_note(self, command: str) -> str | None:
         """Return how a script that is in the user's folder, and not here, gets here; None if it is no such script."""
-        here = self._here
+        here = self.builds[0].here if self.builds else None
         if here is None or not _has_program(here, command):
             return None
         word = shlex.split(command)[0]
@@ -95,14 +95,6 @@ class Side:
         if self.builds[0].recipe.is_built:
             return f"which lacks this script: have its build copy it, {copying}"
         return f"which lacks this script: --build {in_quotes(copying)} copies it there"
-
-    def new_in_work_tree(self, command: str) -> str | None:
-        """Return the file that a command names and that the user's folder has, and this side not; None for none."""
-        return None if self._here is None else new_file(self, Side("", [self._here]), command)
-
-    @property
-    def _here(self) -> Path | None:
-        return self.builds[0].here if self.builds else None
 
     def without_program(self, command: str, *, shell: bool) -> Subject:
         """Return a command whose program was not built here as a subject, for a record that says so."""
