@@ -101,8 +101,10 @@ def side_of_project(
             return findings_of(repository, [builds], [subject], settings, world)
 
         def new_in_work_tree(command: str) -> str | None:
-            here = repository.root / repository.directory
-            file = new_file(side, Side("", [here]), command) if options.revisions.base is not None else None
+            if options.revisions.base is None:
+                return None
+            here = repository.here
+            file = new_file(side, Side("", [here]), command)
             if file is not None and repository.git.within(here).ask("check-ignore", "-q", "--", file).status == 0:
                 return None  # it is in no revision, and what fails without it says so
             return file

@@ -166,7 +166,7 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
         notes,
         (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
         targets,
-        maker.repository.root / maker.repository.directory,
+        maker.repository.here,
         lru_cache(partial(_tracked_files, maker.repository.git.within(entry.files))),
     )
 

@@ -120,6 +120,11 @@ class Repository:
         return self.git.folder
 
     @property
+    def here(self) -> Path:
+        """The folder that the user is in."""
+        return self.root / self.directory
+
+    @property
     def remedy_if_shallow(self) -> str:
         """What to add to an error about a missing commit if the clone is shallow; else empty."""
         return f"; this clone is shallow: {_SHALLOW_REMEDY}" if self.is_shallow else ""

@@ -207,7 +207,7 @@ def check_relative(repository: Repository, command: str) -> None:
 
 
 def _path_from_here(repository: Repository, word: Path) -> Path:
-    here = repository.root / repository.directory
+    here = repository.here
     return word.relative_to(here) if word.is_relative_to(here) else word.relative_to(repository.root)
 
 
