@@ -4,8 +4,9 @@
 
 For each load it makes one measurement, then for M minutes weighings of a probe against itself with 1 % more to do, of
 each kind and length in turn, at default settings except `--max-time 20`. Loads: `alone`; `loops`, three busy loops;
-`memory`, a program that walks through 64 MiB all the time on the last processor. An undecided weighing counts as
-needing as many pairs as it says itself. On a busy machine most cells have few weighings, whose median is off by chance.
+`memory`, a program that walks through 64 MiB all the time on the last processor. A weighing that is not found slower
+counts as needing the pairs at which its interval would be narrow enough. On a busy machine most cells have few
+weighings, whose median is off by chance.
 """
 
 from __future__ import annotations
@@ -95,9 +96,19 @@ def weigh(cell: Cell, two: Sequence[str], folder: Path) -> None:
     run([STEELYARD, "compare", *two, "--max-time", "20", "--json", str(record)], with_own_store(folder), accept=(0, 1))
     seen = read_record(record)
     is_found = seen["verdict"] == "slower"
-    (verdict,) = seen["derived"]["verdicts"]
-    cell.pairs.append(seen["pairs"] if is_found else verdict["pairs_needed"] or inf)
+    cell.pairs.append(seen["pairs"] if is_found else pairs_at_change(seen))
     cell.others += not is_found
+
+
+def pairs_at_change(seen: Mapping[str, Any]) -> float:
+    """After how many pairs the interval is so narrow that half of the weighings exclude "no change".
+
+    What a weighing says of its own pairs to a verdict is about the change that it happened to see.
+    """
+    if seen["interval"] is None:
+        return inf
+    low, high = (log(1 + end) for end in seen["interval"])
+    return float(seen["pairs"]) * ((high - low) / 2 / log(1 + CHANGE)) ** 2
 
 
 def predicted(noise: Mapping[str, Any], work: str, ms: float) -> Mapping[str, Any]:
