@@ -23,7 +23,7 @@ from steelyard.model.launch_spec import Draw
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Work
 from steelyard.model.progress import Progress, Watch
-from steelyard.model.rows import USED, LaunchRow
+from steelyard.model.rows import USED
 
 # The partner of a launch takes longer, so that it is there all the time.
 _PARTNER_LENGTH_FACTOR = 1.5
@@ -32,22 +32,6 @@ _REQUEST_S = 0.2
 _WARM_UP_MS = 10.0
 # Much of a shorter launch is its start, which is no part of its length.
 _LONG_ENOUGH_MS = 30.0
-
-
-class NoSink:
-    """A sink for the rows of a weighing that nobody carries on."""
-
-    def append(self, row: LaunchRow) -> None:
-        """Do nothing: the recorder has the row."""
-
-    def discard(self, benchmark: int, pair: int) -> None:
-        """Do nothing."""
-
-    def set_aside(self, benchmark: int, pair: int) -> None:
-        """Do nothing."""
-
-    def fail(self, benchmark: int, message: str) -> None:
-        """Do nothing."""
 
 
 @dataclass
@@ -101,12 +85,7 @@ class NoiseMeasurement:
         self._warming = {
             number: self._maker(cell.work, min(cell.ms, _WARM_UP_MS), cell.cpu) for number, cell in cells.items()
         }
-        self.recorder = Recorder(
-            Targets(self._target),
-            self.runner,
-            NoSink(),
-            series=unkept_series(self.launcher),
-        )
+        self.recorder = Recorder(Targets(self._target), self.runner, None, series=unkept_series(self.launcher))
         self.is_interrupted = False
 
     def run(self, seconds: float) -> None:

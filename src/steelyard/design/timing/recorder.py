@@ -72,7 +72,8 @@ class Recorder:
 
     targets: Targets
     runner: Runner
-    sink: RowSink
+    sink: RowSink | None
+    """None where nobody carries on what is measured."""
     rows: KeptRows = field(default_factory=KeptRows)
     """All rows so far; those of an earlier session first."""
     series: LaunchSeries | None = None
@@ -210,7 +211,7 @@ class Recorder:
         overhead_ns = median_low(self._shell_starts_ns) if self._shell_starts_ns else 0
         inner = (overhead_ns, reading.samples, measured.counters)
         row = LaunchRow._make((*place, *_numbers(measured), *inner))
-        if not journaled:
+        if self.sink is not None and not journaled:
             self.sink.append(row)
         self.rows.append(row)
         self._note_row(row)
@@ -220,12 +221,14 @@ class Recorder:
 
     def discard_pair(self, benchmark: int, pair: int) -> None:
         """Give a complete pair the role `disturbed`: this is known only after its second launch."""
-        self.sink.discard(benchmark, pair)
+        if self.sink is not None:
+            self.sink.discard(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
 
     def set_aside(self, benchmark: int, pair: int) -> None:
         """Give a pair the role `tried`: it belongs to a way of pairing that is not continued."""
-        self.sink.set_aside(benchmark, pair)
+        if self.sink is not None:
+            self.sink.set_aside(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(TRIED))
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
@@ -259,7 +262,8 @@ class Recorder:
 
     def fail(self, benchmark: int, message: str) -> Finding:
         """Keep the failure of one benchmark of many, and return the finding that says so."""
-        self.sink.fail(benchmark, message)
+        if self.sink is not None:
+            self.sink.fail(benchmark, message)
         return Finding(code="failed", message=message)
 
 
