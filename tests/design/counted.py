@@ -116,6 +116,9 @@ class ScriptedPool:
     def cancel(self) -> None:
         pass
 
+    def forget_cancel(self) -> None:
+        pass
+
     def do_all(self, tasks: Sequence[Callable[[Runner], Any]]) -> Iterator[tuple[int, Any]]:
         for number, task in enumerate(tasks):
             try:

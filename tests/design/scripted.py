@@ -43,8 +43,32 @@ def noisy(change: float = 0.0, noise: float = 0.01, seed: int = 1, wall_ns: floa
     return script
 
 
+class OneByOne:
+    """A base for launch servers that launch one by one, keep no rows, and launch nothing after a cancel."""
+
+    version: str = "scripted"
+    server_pid: int = 0
+    offers: dict[str, bool] = {}
+    missing_counters: Mapping[str, int] = {}
+    waiting: Callable[[float], None] | None = None
+
+    def forget_cancel(self) -> None:
+        raise AssertionError("nothing is launched after a cancel")
+
+    def keep_rows_in(self, journal: int) -> None:
+        raise AssertionError(f"no rows are kept: {journal}")
+
+    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> Sequence[Measured]:
+        raise AssertionError(f"all are launched one by one: {specs}, {frames}")
+
+    def launch_together(
+        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
+    ) -> tuple[Measured, Measured]:
+        raise AssertionError(f"all are launched one by one: {first}, {second}, {second_begins}, {followed}")
+
+
 @dataclass
-class Machine:
+class Machine(OneByOne):
     """The launcher, the clock and the journal of one scripted weighing."""
 
     script: Script
@@ -81,6 +105,12 @@ class Machine:
         self.is_paired = False
         return one, other
 
+    def cancel(self) -> None:
+        raise AssertionError("nobody asks it to stop")
+
+    def forget_cancel(self) -> None:
+        """Go on: nobody asked it to stop."""
+
     def append(self, row: LaunchRow) -> None:
         self.events.append(f"keep {row.pair}.{row.side}")
         self.rows.append(row)
@@ -96,30 +126,6 @@ class Machine:
 
     def clock(self) -> float:
         return self.now
-
-
-class OneByOne:
-    """A base for launch servers that launch one by one, keep no rows, and launch nothing after a cancel."""
-
-    version: str = "scripted"
-    server_pid: int = 0
-    offers: dict[str, bool] = {}
-    missing_counters: Mapping[str, int] = {}
-    waiting: Callable[[float], None] | None = None
-
-    def forget_cancel(self) -> None:
-        raise AssertionError("nothing is launched after a cancel")
-
-    def keep_rows_in(self, journal: int) -> None:
-        raise AssertionError(f"no rows are kept: {journal}")
-
-    def launch_series(self, specs: Sequence[LaunchSpec], frames: Sequence[Frame | None]) -> Sequence[Measured]:
-        raise AssertionError(f"all are launched one by one: {specs}, {frames}")
-
-    def launch_together(
-        self, first: LaunchSpec, second: LaunchSpec, *, second_begins: bool, followed: bool = False
-    ) -> tuple[Measured, Measured]:
-        raise AssertionError(f"all are launched one by one: {first}, {second}, {second_begins}, {followed}")
 
 
 def spec(benchmark: int, side: int, draw: Draw) -> LaunchSpec:

@@ -60,9 +60,8 @@ class Session:
 
     def runner(self, hooks: Hooks | None = None, on: LaunchServer | None = None) -> Runner:
         """Return a runner on the session's server, or on another one, that is cleaned up after."""
-        launcher = on or self.launcher
-        stop, forget = self.interrupt.is_requested, launcher.forget_cancel
-        return self.cleaning.watch(Runner(launcher, stop, hooks or Hooks(), watch=self.watch, forget_cancel=forget))
+        runner = Runner(on or self.launcher, self.interrupt.is_requested, hooks or Hooks(), watch=self.watch)
+        return self.cleaning.watch(runner)
 
     @cached_property
     def valgrind(self) -> Valgrind:

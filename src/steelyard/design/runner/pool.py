@@ -42,8 +42,7 @@ class WorkerPool:
             for _ in range(self.jobs):
                 launcher = opening.enter_context(self._launcher())
                 self._launchers.append(launcher)
-                forget = launcher.forget_cancel
-                runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs, forget_cancel=forget)
+                runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs)
                 self._runners.append(runner)
                 self._free.put(runner)
             self._open = opening.pop_all()

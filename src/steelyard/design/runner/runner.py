@@ -40,8 +40,18 @@ before the next begins. If another launch is given, the first one runs right beh
 may return fewer than asked for, and then began no more."""
 
 
-class TargetLauncher(Protocol):
-    """Anything that can run a launch."""
+class LaunchServer(Protocol):
+    """The native launch server, or a scripted one in tests."""
+
+    version: str
+    server_pid: int
+    """The PID of its process, from which all launches descend and in whose control group they begin."""
+    offers: dict[str, bool]
+    """What it can read on this machine."""
+    missing_counters: Mapping[str, int]
+    """The events that cannot be counted here, with the system's error numbers."""
+    waiting: Callable[[float], None] | None
+    """Is called as the `waiting` of `launch` is, for launches without one, and for several in one request."""
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
         """Run one launch to its end; if it lasts, `waiting` is told now and then for how long, in seconds.
@@ -56,20 +66,6 @@ class TargetLauncher(Protocol):
 
         Raises as `launch`.
         """
-
-
-class LaunchServer(TargetLauncher, Protocol):
-    """The native launch server, or a scripted one in tests."""
-
-    version: str
-    server_pid: int
-    """The PID of its process, from which all launches descend and in whose control group they begin."""
-    offers: dict[str, bool]
-    """What it can read on this machine."""
-    missing_counters: Mapping[str, int]
-    """The events that cannot be counted here, with the system's error numbers."""
-    waiting: Callable[[float], None] | None
-    """Is called as the `waiting` of `launch` is, for launches without one, and for several in one request."""
 
     def cancel(self) -> None:
         """Kill the launch in flight, or the next one if none is; for a signal handler."""
@@ -102,9 +98,9 @@ class Reading(Generic[Value]):
 
 @dataclass
 class Runner:
-    """Launches targets, one after the other, on one launcher."""
+    """Launches targets, one after the other, on one launch server."""
 
-    launcher: TargetLauncher
+    launcher: LaunchServer
     interrupted: Callable[[], bool] = lambda: False
     hooks: Hooks = field(default_factory=Hooks)
     programs: Programs = field(default_factory=Programs)
@@ -122,8 +118,6 @@ class Runner:
     """Whether anything was started, be it a launch or a command around launches."""
     watch: Watch | None = None
     """Is told of a command around launches that lasts."""
-    forget_cancel: Callable[[], None] = lambda: None
-    """Makes the launcher run what comes next, even if it was asked to stop before."""
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
         """Run one launch under an instrument; `keep` puts its reading on disk before anything else is done.
@@ -359,7 +353,7 @@ class Runner:
     def _conclude(self, target: Target) -> None:
         """Run the command that follows a launch that has begun, even if the user has asked to stop meanwhile."""
         if self.hooks.conclude:
-            self.forget_cancel()
+            self.launcher.forget_cancel()
             self.run_hook("--conclude", self.hooks.of(self.hooks.conclude, target))
 
     def _run_watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
