@@ -97,12 +97,14 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
     how = how_it_failed(measured.exit_code, measured.signal)
     if how is None:
         return
-    if complaint := target.complaint(measured):
+    if target.harness is not None and (complaint := target.harness.complaint(measured)):
         said = complaint.encode(errors="replace")
         environment_hint = f" {_environment(said, target.spec)}" if _MODULE_NOT_FOUND.search(said) else ""
         reason = f"{without_secrets(complaint, target.spec.env)}{environment_hint}"
         sentence = f"{target.name} {how} and {reason}"
-        raise SkippedError(sentence, reason.removeprefix("says: ")) if target.skips(measured) else LaunchError(sentence)
+        if target.harness.skips(measured):
+            raise SkippedError(sentence, reason.removeprefix("says: "))
+        raise LaunchError(sentence)
     if not target.ignore_failure:
         # A program that refuses to list may say so where the list would be; what others print is for their harness.
         printed = measured.stdout if target.remedy == LIST_REMEDY else None

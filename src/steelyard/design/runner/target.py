@@ -82,14 +82,6 @@ class Target:
         start = self.start and self.start.changed(lambda spec: replace(spec, mapping_pages=None))
         return replace(self, spec=replace(self.spec, mapping_pages=None), start=start)
 
-    def complaint(self, measured: Measured) -> str | None:
-        """Return what a harness that failed says about it apart from its stderr."""
-        return None if self.harness is None else self.harness.complaint(measured)
-
-    def skips(self, measured: Measured) -> bool:
-        """Return whether it failed because the benchmark skips itself."""
-        return self.harness is not None and self.harness.skips(measured)
-
     def samples(self, measured: Measured, started: Measured | None = None) -> tuple[Sample, ...]:
         """Return the samples, given the result of the `start`; raises LaunchError for a missing or unusable answer."""
         if self.harness is None or self.work is None:
