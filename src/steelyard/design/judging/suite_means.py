@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import expm1
-from typing import Protocol
 
 import numpy as np
 
 from steelyard.model.derived import SuiteMean, Verdict
+from steelyard.model.foreign import ForeignVerdict
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
+from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report.budgets import is_withheld
 from steelyard.stats.geometric_mean import geometric_mean
-
-
-class Judged(Protocol):
-    """A verdict of any kind."""
-
-    @property
-    def change(self) -> float | None:
-        """The relative change, if it is known."""
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of the change, if it is known."""
 
 
 def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean]:
@@ -44,7 +33,9 @@ def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean
     return means
 
 
-def mean_of(metric: str, judged: Sequence[Judged], *, independent: bool) -> list[SuiteMean]:
+def mean_of(
+    metric: str, judged: Sequence[Verdict | UnpairedVerdict | ForeignVerdict], *, independent: bool
+) -> list[SuiteMean]:
     """Return the mean of the changes that have an interval, if there are two or more; as `geometric_mean`."""
     known = [(one.change, *one.interval) for one in judged if one.change is not None and one.interval is not None]
     known = [(change, lower, upper) for change, lower, upper in known if lower > -1]
