@@ -20,31 +20,16 @@ _ROUNDING = 1e-12
 def pair_values(launches: Launches, positions: npt.NDArray[np.intp], metric: str) -> tuple[FloatArray, FloatArray]:
     """Return the values (baseline, candidate) that pairs are judged by; their launches are at `positions`, (pairs, 2).
 
-    Whatever shows a pair's change takes it from here, so that it is the one of the verdict.
+    Whatever shows a pair's change takes it from here, so that it is the one of the verdict. Of times in lockstep,
+    neighbouring samples decide: such pairs keep the geometric mean of their medians, and the centre becomes their
+    ratio. A pair is in lockstep if all judged samples were taken in turn, as both sides say of each.
     """
-    values = launches.metric(metric)[positions]
-    sides = values[:, 0], values[:, 1]
-    if metric not in PER_ITERATION:
-        return sides
-    return with_lockstep_ratios(launches, (positions[:, 0], positions[:, 1]), sides, metric)
-
-
-def with_lockstep_ratios(
-    launches: Launches,
-    positions: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
-    values: tuple[FloatArray, FloatArray],
-    metric: str,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the values (baseline, candidate) of pairs, (pairs,) each; in lockstep, neighbouring samples decide.
-
-    Pairs in lockstep keep the geometric mean of their medians, and the centre becomes their ratio. `positions` are
-    those of the pairs' launches. A pair is in lockstep if all judged samples were taken in turn, as both sides say of
-    each.
-    """
-    if not launches.samples:
+    of_launches = launches.metric(metric)[positions]
+    values = of_launches[:, 0], of_launches[:, 1]
+    if metric not in PER_ITERATION or not launches.samples:
         return values
     tables: defaultdict[int, list[tuple[int, list[Sample], list[Sample]]]] = defaultdict(list)
-    for pair, (first, second) in enumerate(zip(*positions, strict=True)):
+    for pair, (first, second) in enumerate(positions):
         sides = launches.samples[first], launches.samples[second]
         if has_order(sides[0]) and has_order(sides[1]):
             baseline, candidate = map(judged_samples, sides)

@@ -33,7 +33,7 @@ from steelyard.model.metrics import timed
 from steelyard.model.rows import IN_TANDEM, ROLES, TRIED, USED, WARM_UP, LaunchRow, ran_ns, waited_ns, worked_alone
 from steelyard.model.settings import Settings
 from steelyard.report.figures import whole_percent
-from steelyard.report.lockstep import with_lockstep_ratios
+from steelyard.report.lockstep import pair_values
 from steelyard.stats.looks import FIRST_LOOK
 from steelyard.stats.native import effects_of_order
 from steelyard.stats.summary import quartile_deviation
@@ -303,13 +303,7 @@ class Pairing:
 
     def _values(self, pairs: Sequence[Pair]) -> tuple[FloatArray, FloatArray]:
         launches = Launches.of_rows([row for pair in pairs for row in sorted(pair, key=lambda row: row.side)])
-        values, places = launches.metric(self._metric), np.arange(len(launches))
-        sides = values[::2], values[1::2]
-        return (
-            with_lockstep_ratios(launches, (places[::2], places[1::2]), sides, self._metric)
-            if self._takes_samples_in_turn
-            else sides
-        )
+        return pair_values(launches, np.arange(len(launches)).reshape(-1, 2), self._metric)
 
     def _log_rise(self) -> tuple[float, float]:
         """Return the logarithm of how much longer the program takes beside its like, and how far chance may move it.
