@@ -12,7 +12,7 @@ from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.layouts import MOST_LAYOUTS, UNLIKE_BELOW, LayoutFacts, Level, VariancePart
 from steelyard.model.metrics import PER_ITERATION
 from steelyard.model.records import Weighing
-from steelyard.model.rows import Sample, judged_samples
+from steelyard.model.rows import judged_samples, times_ns
 from steelyard.model.settings import Settings
 from steelyard.report.figures import percent
 from steelyard.stats.layouts import PAIRS_EACH, Averaged
@@ -106,19 +106,14 @@ def _sample_log_ratios(launches: Launches, positions: npt.NDArray[np.intp], metr
     """Return for each pair the log-ratios of its samples, by their place in the launch; None if one lacks them."""
     log_ratios = []
     for pair in positions:
-        sides = [
-            _log_times([Sample(*one) for one in judged_samples(launches.samples[place])], metric) for place in pair
-        ]
+        times = [times_ns(judged_samples(launches.samples[place]), metric) for place in pair]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sides = [np.log(each) for each in times]
         if not all(len(side) and np.isfinite(side).all() for side in sides):
             return None
         length = min(map(len, sides))
         log_ratios.append(sides[1][:length] - sides[0][:length])
     return log_ratios
-
-
-def _log_times(samples: list[Sample], metric: str) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(np.array([sample.time_ns(metric) for sample in samples], dtype=np.float64))
 
 
 def _variance_parts(variances: Components, *, with_samples: bool) -> list[VariancePart]:
