@@ -11,6 +11,7 @@ import numpy as np
 from steelyard.model.calibration import Fit, PatternFit, Point
 from steelyard.model.counting import Weights
 from steelyard.model.errors import MeasurementError
+from steelyard.model.grouping import grouped
 from steelyard.stats.least_squares import non_negative, pearson
 
 
@@ -19,8 +20,7 @@ def fit_patterns(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
     fit = fit_of(points)
     weights = weights_of(fit)
     patterns = []
-    for pattern in dict.fromkeys(point.pattern for point in points):
-        own_points = [point for point in points if point.pattern == pattern]
+    for pattern, own_points in grouped(points, lambda point: point.pattern).items():
         own_fit = fit_of(own_points)
         patterns.append(
             PatternFit(

@@ -12,6 +12,7 @@ import numpy as np
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.noise.measuring import NoiseMeasurement, Turn
 from steelyard.design.noise.plan import PairsTask
+from steelyard.model.grouping import grouped
 from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import DEFAULT_METRIC
 from steelyard.model.noise import Expected, Spread, Way, Work
@@ -127,9 +128,8 @@ class Kind:
 
 def kinds(found: Sequence[Spread]) -> dict[tuple[Work, Way], Kind]:
     """Return the kinds that were measured wherever the scheduler put them."""
-    free = [one for one in found if one.cpu is None]
-    ways = dict.fromkeys((one.work, one.pairing) for one in free)
-    return {way: Kind([one for one in free if (one.work, one.pairing) == way]) for way in ways}
+    free = (one for one in found if one.cpu is None)
+    return {way: Kind(each) for way, each in grouped(free, lambda one: (one.work, one.pairing)).items()}
 
 
 def _sample(one: Spread, differences: FloatArray) -> Sample:
