@@ -50,10 +50,4 @@ def journaled_series(
 
 def unkept_series(launcher: LaunchServer) -> LaunchSeries:
     """Return how to launch several in one request whose rows go to no journal."""
-
-    def series(
-        _: Sequence[Place], specs: Sequence[LaunchSpec], behind: LaunchSpec | None
-    ) -> Sequence[Measured | SteelyardError]:
-        return _launch_series(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)
-
-    return series
+    return lambda _, specs, behind: _launch_series(launcher, specs, [_NO_FRAME] * (len(specs) - 1), behind)

@@ -163,12 +163,23 @@ class Planner:
         return without_benchmarks(record, {one for one in missed if benchmarks[one].entry in trials.skipped})
 
     def _shares_starts(self, selection: Selection) -> bool:
+        """Whether benchmarks may be measured out of shared starts: nothing is to be done for each launch."""
+        settings = self.record.settings
         is_free = selection.any_pairing and not selection.own_starts
-        return is_free and may_share_starts(self.record, self._harness)
+        is_plain = settings.pairing == "adjacent" and not settings.has_hooks_around
+        is_told_apart = bool(timed(settings.metrics)) and not events_of(settings.metrics)
+        can_share = isinstance(self.record, Weighing) and self._harness.shares_starts
+        return can_share and is_free and is_plain and is_told_apart
+
+    def _may_time_processes(self) -> bool:
+        """Whether launches of a suite may be timed by their processor time."""
+        settings, times = self.record.settings, timed(self.record.settings.metrics)
+        is_wanted = "wall" not in times and not {"active", "cpu"}.isdisjoint(times)
+        return self._harness.times_processes and is_wanted and not settings.has_hooks_around
 
     def _make_trials(self, *, shares_starts: bool) -> Trials:
+        by_process = self._may_time_processes()
         settings, harness = self.record.settings, self._harness
-        by_process = may_time_processes(settings, harness)
         pilots = Pilots(settings, harness, self._subjects, self._spec, self.runner, self.time, by_process)
         return Trials(pilots, self.watch, shares_starts)
 
@@ -243,22 +254,6 @@ class Planner:
         # In a suite many benchmarks may hang: none has the longer time that slow launches are granted unasked.
         usual = self.record.model_copy(update={"settings": settings.model_copy(update={"longest_time_s": None})})
         return launch_spec(subject, with_time_limit(usual), self.shared, draw_pair(settings.seed, 0, 0))
-
-
-def may_time_processes(settings: Settings, harness: Harness) -> bool:
-    """Whether launches of a suite may be timed by their processor time."""
-    times = timed(settings.metrics)
-    is_wanted = "wall" not in times and not {"active", "cpu"}.isdisjoint(times)
-    return harness.times_processes and is_wanted and not settings.has_hooks_around
-
-
-def may_share_starts(record: Weighing | Run, harness: Harness) -> bool:
-    """Whether benchmarks of a suite may be measured out of shared starts: nothing is to be done for each launch."""
-    settings = record.settings
-    is_plain = settings.pairing == "adjacent" and not settings.has_hooks_around
-    times = timed(settings.metrics)
-    is_told_apart = bool(times) and not events_of(settings.metrics)
-    return isinstance(record, Weighing) and harness.shares_starts and is_plain and is_told_apart
 
 
 def _with_amounts(benchmark: Benchmark, trials: Trials, processed: Sequence[Processed]) -> Benchmark:
