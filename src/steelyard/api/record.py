@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -100,7 +101,6 @@ class Record(_FirstVerdict, Generic[Data]):
     """For a weighing or run that failed: why all of it (then it has no figures) or some of its benchmarks did."""
     is_running: bool = False
     """Whether it was still being measured when its journal was read."""
-    _table: list[Table] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -145,9 +145,11 @@ class Record(_FirstVerdict, Generic[Data]):
         """
         from steelyard.report.data.arrays import frame
 
-        if not self._table:
-            self._table.append(table_of(self.data))
-        return frame(self._table[0], read_optional_argument("library", library))
+        return frame(self._table, read_optional_argument("library", library))
+
+    @cached_property
+    def _table(self) -> Table:
+        return table_of(self.data)
 
     @reword_errors({})  # `metric` chooses one; `metrics` elsewhere are several
     def export(
@@ -304,10 +306,6 @@ class IncompleteError(SteelyardError):
         self.records = records
         """One record, or for a project those of its weighings."""
         self.exit_status = exit_status
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Support pickling: the message alone does not suffice to create it again in another process."""
-        return type(self), (str(self), self.records, self.exit_status), vars(self)
 
     @property
     def record(self) -> Record[Any]:
