@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Never, TypeVar, Unpack
@@ -25,7 +25,7 @@ from steelyard.design.check.session import check_target
 from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
-from steelyard.design.several import Part, measure_all
+from steelyard.design.several import measure_all
 from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
@@ -36,8 +36,6 @@ from steelyard.model.records import Run, Weighing
 from steelyard.model.soundness import Soundness
 
 _Kind = TypeVar("_Kind", Weighing, Run)
-
-_MeasuredPart = tuple[Part, Outcome | SteelyardError]
 
 _INTERRUPTED = 130
 _COMMANDS_HINT = "compare needs two commands or more, in a list: steelyard.compare(['./old', './new'])"
@@ -233,26 +231,33 @@ def _progress_watch(progress: Watch | None) -> Watch:
 
 def _complete_record(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
     """Return what was measured as a record of this kind; raise what kept it from being complete."""
-    if isinstance(outcome.record, kind) and _is_complete(outcome):
-        return Record(outcome.record, outcome.kept)
-    raise _incomplete_error(outcome)
+    if (error := _incomplete_error(outcome)) is not None:
+        raise error
+    assert isinstance(outcome.record, kind)  # noqa: S101 - the number of subjects decides it
+    return Record(outcome.record, outcome.kept)
 
 
 def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> dict[str, Record[Weighing]]:
     """Return what was measured of each part of a plan, by the part's name.
 
-    Raises what kept parts from being complete once all had their turn; at once if the user interrupts.
+    Raises what kept parts from being complete once all had their turn; at once if the user interrupts. A part with none
+    of the benchmarks that were asked for is left out; raises NothingChosenError if none has any.
     """
     records, failures = dict[str, Record[Weighing]](), dict[str, SteelyardError]()
-    for part, outcome in _without_unchosen(measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)):  # noqa: ARG005
+    unchosen = list[NothingChosenError]()
+    for part, outcome in measure_all(plan.parts, plan.total_s, watch, world, lambda part: None):  # noqa: ARG005
+        if isinstance(outcome, NothingChosenError):
+            unchosen.append(outcome)
+            continue
         if isinstance(outcome, Outcome) and isinstance(outcome.record, Weighing) and not outcome.record.is_empty():
             records[part.name] = Record(outcome.record, outcome.kept, outcome.error)
-        if isinstance(outcome, SteelyardError):
-            failures[part.name] = outcome
-        elif not _is_complete(outcome):
-            failures[part.name] = _incomplete_error(outcome)
-        if part.name in failures and failures[part.name].exit_status == _INTERRUPTED:
-            break
+        error = outcome if isinstance(outcome, SteelyardError) else _incomplete_error(outcome)
+        if error is not None:
+            failures[part.name] = error
+            if error.exit_status == _INTERRUPTED:
+                break
+    if len(unchosen) == len(plan.parts):
+        raise unchosen[0]
     if failures:
         name, first = next(iter(failures.items()))
         if not any(record.data.derived for record in records.values()):
@@ -263,30 +268,15 @@ def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> dict[str
     return records
 
 
-def _without_unchosen(parts: Iterable[_MeasuredPart]) -> Iterator[_MeasuredPart]:
-    """Yield the parts with benchmarks that were asked for; raise NothingChosenError if none has any."""
-    left_out, has_any = list[NothingChosenError](), False
-    for part, outcome in parts:
-        if isinstance(outcome, NothingChosenError):
-            left_out.append(outcome)
-        else:
-            has_any = True
-            yield part, outcome
-    if left_out and not has_any:
-        raise left_out[0]
-
-
-def _is_complete(outcome: Outcome) -> bool:
-    return outcome.is_whole and not outcome.stop_came_late
-
-
 def _is_interrupted(outcome: Outcome) -> bool:
     """Return whether the user asked to stop, even if too late for this record: the program may have more to do."""
     return outcome.stop_came_late or "interrupted" in outcome.record.stop
 
 
-def _incomplete_error(outcome: Outcome) -> SteelyardError:
-    """Return the error that kept a record from being complete, with what was measured."""
+def _incomplete_error(outcome: Outcome) -> SteelyardError | None:
+    """Return the error that kept a record from being complete, with what was measured; None if it is complete."""
+    if outcome.is_whole and not outcome.stop_came_late:
+        return None
     record = Record(outcome.record, outcome.kept, outcome.error)
     if _is_interrupted(outcome) and not outcome.record.is_empty():
         where = f"what was measured is kept in {outcome.kept}" if outcome.kept else "what was measured is in its record"
