@@ -35,7 +35,7 @@ def test_standard_output_is_the_usual_place(weighed: ScriptedWorld) -> None:
 @pytest.mark.parametrize("format_", [one.name for one in exports.FORMATS.values() if not one.is_binary])
 def test_a_file_holds_what_is_printed(weighed: ScriptedWorld, format_: str) -> None:
     words = ["export", "w.json", "--format", format_]
-    words += ["--side", "candidate"] if exports.FORMATS[format_].has_side else []
+    words += ["--side", "candidate"] if exports.FORMATS[format_].holds_samples else []
     assert weighed(*words, "-o", "file").out == b""
     assert weighed(*words).out == (weighed.folder / "file").read_bytes() != b""
 

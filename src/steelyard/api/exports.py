@@ -43,16 +43,14 @@ class Export:
 class ExportFormat:
     """One format: the kinds of records that it holds, and how it writes one.
 
-    Some formats hold only one side of a weighing, which must be given (`has_side`), and some only one metric
-    (`has_metric`).
+    Some hold the samples in one metric alone, most of them those of one side of a weighing: both can be chosen.
     """
 
     name: str
     holds: tuple[str, ...]
     write: Callable[[Export], Data]
     is_binary: bool = False
-    has_side: bool = False
-    has_metric: bool = False
+    holds_samples: bool = False
 
 
 _KIND_NAMES: dict[type, str] = {
@@ -96,17 +94,13 @@ def exported(
     if kind_of(record) not in export_format.holds:
         able_formats = [one.name for one in FORMATS.values() if kind_of(record) in one.holds]
         raise UsageError(f"{export_format.name} holds no {kind_of(record)}: {_joined_with_and(able_formats)} do")
-    if side is not None and not (export_format.has_side and isinstance(record, Weighing)):
-        raise UsageError(
-            f"--side {side} chooses from a weighing for {_joined_with_and(_formats_with('has_side'))}: leave it out"
-        )
+    of_samples = _joined_with_and([one.name for one in FORMATS.values() if one.holds_samples])
+    if side is not None and not (export_format.holds_samples and isinstance(record, Weighing)):
+        raise UsageError(f"--side {side} chooses from a weighing for {of_samples}: leave it out")
     if side is not None:
         one_of("--side", side, SIDES)
-    if metric is not None and not (export_format.has_metric and isinstance(record, Weighing | Run)):
-        raise UsageError(
-            f"--metric {metric} chooses what {_joined_with_and(_formats_with('has_metric'))} hold of a weighing or "
-            "run: leave it out"
-        )
+    if metric is not None and not (export_format.holds_samples and isinstance(record, Weighing | Run)):
+        raise UsageError(f"--metric {metric} chooses what {of_samples} hold of a weighing or run: leave it out")
     return export_format.write(Export(record, name, side, metric))
 
 
@@ -124,10 +118,6 @@ def check_not_compressed(export_format: ExportFormat, output: Path) -> None:
         raise UsageError(
             f"{export_format.name} is compressed inside, and no reader opens it as .gz: leave that out of {output}"
         )
-
-
-def _formats_with(attribute: str) -> list[str]:
-    return [format_.name for format_ in FORMATS.values() if getattr(format_, attribute)]
 
 
 def _joined_with_and(names: Sequence[str]) -> str:
@@ -222,9 +212,9 @@ FORMATS: dict[str, ExportFormat] = {
         ExportFormat("csv", _ALL_KINDS, lambda export: lines.csv(table_of(export.record))),
         ExportFormat("json-lines", _ALL_KINDS, lambda export: lines.json_lines(table_of(export.record))),
         ExportFormat("parquet", _ALL_KINDS, lambda export: arrays.parquet(table_of(export.record)), is_binary=True),
-        ExportFormat("pyperf", _MEASURED_KINDS, _pyperf, has_side=True, has_metric=True),
-        ExportFormat("hyperfine", _MEASURED_KINDS, _hyperfine, has_side=True, has_metric=True),
-        ExportFormat("google-benchmark", _MEASURED_KINDS, _google_benchmark, has_side=True, has_metric=True),
+        ExportFormat("pyperf", _MEASURED_KINDS, _pyperf, holds_samples=True),
+        ExportFormat("hyperfine", _MEASURED_KINDS, _hyperfine, holds_samples=True),
+        ExportFormat("google-benchmark", _MEASURED_KINDS, _google_benchmark, holds_samples=True),
         ExportFormat("junit", ("weighing", "check"), _junit),
     )
 }
