@@ -18,13 +18,6 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 
-def status_of_verdicts(verdicts: Collection[str], *, strict: bool) -> int:
-    """Return the exit status of these verdicts."""
-    if "slower" in verdicts:
-        return SLOWER
-    return UNDECIDED if strict and "undecided" in verdicts else 0
-
-
 def status_of_errors(errors: Sequence[SteelyardError]) -> int:
     """Return the exit status of several errors, of which a failed measurement weighs most."""
     return FAILED if any(error.exit_status == FAILED for error in errors) else errors[0].exit_status
@@ -45,8 +38,11 @@ def announced_status(
     That line says that nothing was found slower. With `only_by`, the deciding metric, it says so of that metric alone,
     as another one found something slower.
     """
-    status = status_of_verdicts(verdicts, strict=strict)
-    if status != status_of_verdicts(verdicts, strict=True):
+    if "slower" in verdicts:
+        return SLOWER
+    if "undecided" in verdicts:
+        if strict:
+            return UNDECIDED
         from steelyard.cli.screen import output
         from steelyard.report.sentences import status_sentence
         from steelyard.report.verdicts import print_exit_status_note
@@ -57,4 +53,4 @@ def announced_status(
             else status_sentence(f"by {only_by}, which decides, nothing was found slower")
         )
         print_exit_status_note(output(world.environment, beside_data=beside_data), sentence)
-    return status
+    return 0
