@@ -25,31 +25,17 @@ if TYPE_CHECKING:
     from steelyard.design.world import World
 
 _COMMANDS = {
-    "Weigh and measure": {
-        "init": "init:init",
-        "compare": "compare:compare",
-        "run": "run:run",
-        "timeit": "timeit:timeit",
-        "diff": "diff:diff",
-        "merge": "merge:merge",
-        "bisect": "bisect:bisect",
-        "still": "still:still",
-    },
-    "Count": {"count": "count:count", "calibrate": "calibrate:calibrate"},
-    "Look at benchmarks": {"check": "check:check"},
-    "Look at results": {
-        "show": "show:show",
-        "report": "report:report",
-        "list": "list_command:list_",
-        "gate": "gate:gate",
-        "import": "import_command:import_",
-        "export": "export:export",
-    },
-    "Look at the machine": {"doctor": "doctor:doctor", "tune": "tune:tune"},
-    "Keep things in order": {"cache": "cache:cache"},
-    "Read": {"docs": "docs:docs"},
+    "Weigh and measure": ("init", "compare", "run", "timeit", "diff", "merge", "bisect", "still"),
+    "Count": ("count", "calibrate"),
+    "Look at benchmarks": ("check",),
+    "Look at results": ("show", "report", "list", "gate", "import", "export"),
+    "Look at the machine": ("doctor", "tune"),
+    "Keep things in order": ("cache",),
+    "Read": ("docs",),
 }
-"""The commands under each heading, and where each one's function is; only what is asked for is imported."""
+"""The commands under each heading: each is a function of its name, in a module of its name."""
+_OTHER_PLACES = {"list": ("list_command", "list_"), "import": ("import_command", "import_")}
+"""The module and the function of those whose name is Python's own."""
 
 _VERSION_OPTIONS = ("--version", "-V")
 _COMPLETION_VARIABLE = "_STEELYARD_COMPLETE"
@@ -117,9 +103,9 @@ def command_line(only: str | None = None) -> Any:
     )
     app.callback()(steelyard)
     for heading, commands in _COMMANDS.items():
-        for name, place in commands.items():
-            if only in (None, name):
-                module, _, attribute = place.partition(":")
+        for name in commands:
+            if only in (None, name):  # only what is asked for is imported
+                module, attribute = _OTHER_PLACES.get(name, (name, name))
                 function = getattr(import_module(f"steelyard.cli.{module}"), attribute)
                 examples = "\n".join(function.examples)
                 settings = function.settings
