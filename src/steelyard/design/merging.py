@@ -22,9 +22,6 @@ from steelyard.model.typed import typed
 _BUDGET = ("pairs", "max_time_s", "longest_time_s")
 _PLACE = ("directory", "environment", "cpu", "cpu_choice", "addresses")
 _SETTINGS_OF_PART = {"seed", "shard", "starts", "output", "pairing", *_PLACE, *_BUDGET}
-# The fields of a subject that say which program it is; its file may lie elsewhere on another machine.
-_PROGRAM_FIELDS = ("name", "command", "shell", "digest")
-
 _Parts = Sequence[tuple[Path, Weighing]]
 
 
@@ -97,15 +94,14 @@ def _program_difference(one: Weighing, other: Weighing) -> str | None:
         side = "candidate" if place else "baseline"
         if (trees := _tree_difference(left, right)) is not None:
             return f"{left.name} was {trees[0]} in one and {trees[1]} in the other, so merge each with its own"
-        for name in _PROGRAM_FIELDS:
-            values = getattr(left, name), getattr(right, name)
-            if values[0] != values[1] and name == "digest":
-                return f"{left.name} was another file on each: build it once, and give all machines that file"
-            if values[0] != values[1] and name == "shell":
-                return f"the {side} was run by a shell in one of them alone"
-            if values[0] != values[1]:
+        for name in ("name", "command"):  # not its file, which may lie elsewhere on another machine
+            if (mine := getattr(left, name)) != (theirs := getattr(right, name)):
                 what = f"the {name} of the {side}"
-                return f"{what} is {values[0]!r} in one and {values[1]!r} in the other, so merge each with its own"
+                return f"{what} is {mine!r} in one and {theirs!r} in the other, so merge each with its own"
+        if left.shell != right.shell:
+            return f"the {side} was run by a shell in one of them alone"
+        if left.digest != right.digest:
+            return f"{left.name} was another file on each: build it once, and give all machines that file"
     return None
 
 
