@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
@@ -94,8 +94,6 @@ class ViewOptions(CommandOptions):
 
 def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
     """Return the outcome with its benchmarks in the requested order; raise UsageError if it has nothing to sort by."""
-    from dataclasses import replace
-
     from steelyard.report.order import can_sort, sorted_by
 
     derived = outcome.record.derived
@@ -108,8 +106,6 @@ def sorted_outcome(outcome: Outcome, by: str | None) -> Outcome:
 
 def sorted_import(record: ForeignResults, by: str | None) -> ForeignResults:
     """Do as `sorted_outcome` for an import."""
-    from dataclasses import replace
-
     from steelyard.report.order import BY_NAME
 
     if by is None:
