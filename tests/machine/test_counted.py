@@ -5,7 +5,7 @@ from itertools import count
 from pathlib import Path
 
 from steelyard.machine.counted import read_counted, read_timer
-from steelyard.machine.readings import Tree
+from tests.machine.trees import made
 
 INTERRUPTS = """\
            CPU0       CPU2
@@ -15,25 +15,17 @@ ERR:          7
 """
 
 
-def tree(folder: Path, **files: str) -> Tree:
-    for name, text in files.items():
-        path = folder / "proc" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    return Tree(folder)
-
-
 def test_interrupts_are_added_up_by_processor(tmp_path: Path) -> None:
-    assert read_counted(tree(tmp_path, interrupts=INTERRUPTS)).interrupts == {0: 1030, 2: 2000}
+    assert read_counted(made(tmp_path, {"proc/interrupts": INTERRUPTS})).interrupts == {0: 1030, 2: 2000}
 
 
 def test_ticks_are_those_of_all_processors(tmp_path: Path) -> None:
-    found = read_counted(tree(tmp_path, stat="cpu  10 0 5 80 0 1 1 3 0 0\ncpu0 1\n"))
+    found = read_counted(made(tmp_path, {"proc/stat": "cpu  10 0 5 80 0 1 1 3 0 0\ncpu0 1\n"}))
     assert (found.ticks["steal"], sum(found.ticks.values())) == (3, 100)
 
 
 def test_what_the_system_does_not_tell_is_left_out(tmp_path: Path) -> None:
-    found = read_counted(tree(tmp_path, interrupts="nonsense\n1: x\n"))
+    found = read_counted(made(tmp_path, {"proc/interrupts": "nonsense\n1: x\n"}))
     assert (found.interrupts, found.ticks) == ({}, {})
 
 

@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steelyard.machine.facts import read_facts
+from steelyard.machine.readings import Tree
+from tests.machine.trees import CPUS, SECOND, TOP, made
 
 X86 = """\
 processor\t: 0
@@ -38,37 +40,30 @@ Serial\t: 0
 """
 
 
-class Tree:
-    """A made-up /proc and /sys."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def write(self, path: str, text: str | bytes) -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    def cache(self, index: int, level: str, kind: str, size: str) -> None:
-        for name, value in (("level", level), ("type", kind), ("size", size)):
-            self.write(f"sys/devices/system/cpu/cpu0/cache/index{index}/{name}", f"{value}\n")
+def cache(index: int, level: str, kind: str, size: str) -> dict[str, str]:
+    """Return the files of one of the processor's caches."""
+    folder = f"{CPUS}/cpu0/cache/index{index}"
+    return {f"{folder}/level": f"{level}\n", f"{folder}/type": f"{kind}\n", f"{folder}/size": f"{size}\n"}
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    made = Tree(tmp_path)
-    made.write("proc/cpuinfo", X86.format(mhz="2400.1", flags=""))
-    made.cache(0, "1", "Data", "48K")
-    made.cache(1, "1", "Instruction", "32K")
-    made.cache(2, "2", "Unified", "2048K")
-    made.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n")
-    made.write("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n")
-    made.write("proc/sys/kernel/randomize_va_space", "2\n")
-    return made
+    return made(
+        tmp_path,
+        {
+            "proc/cpuinfo": X86.format(mhz="2400.1", flags=""),
+            **cache(0, "1", "Data", "48K"),
+            **cache(1, "1", "Instruction", "32K"),
+            **cache(2, "2", "Unified", "2048K"),
+            f"{CPUS}/cpu0/cpufreq/scaling_governor": "powersave\n",
+            "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+            "proc/sys/kernel/randomize_va_space": "2\n",
+        },
+    )
 
 
 def test_the_tree_is_read(tree: Tree) -> None:
-    facts = read_facts(tree.root, {"schedstat": True})
+    facts = read_facts(tree)
     assert facts.cpu_model == "Abacus(R) 9000 CPU @ 3.00GHz"
     assert facts.microcode == "0x2b"
     assert facts.caches == {"L1d": "48K", "L1i": "32K", "L2": "2048K"}
@@ -76,24 +71,28 @@ def test_the_tree_is_read(tree: Tree) -> None:
     assert facts.clock_source == "tsc"
     assert facts.aslr == 2
     assert facts.virtualization is None
-    assert facts.offers == {"schedstat": True}
 
 
 def test_the_key_is_short_and_survives_what_changes(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    tree.write("sys/devices/system/cpu/cpu1/online", "1\n")
+    made(tree.root, {f"{CPUS}/cpu1/online": "1\n"})
     counted = {True: 2, False: 1}
     monkeypatch.setattr(psutil, "cpu_count", lambda *, logical: counted[logical])
-    before = read_facts(tree.root)
+    before = read_facts(tree)
     assert len(before.key) == 16
     assert set(before.key) <= set("0123456789abcdef")
-    tree.write("proc/cpuinfo", X86.format(mhz="1000.0", flags="hypervisor"))
-    tree.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n")
-    tree.write("proc/sys/kernel/randomize_va_space", "0\n")
-    tree.write("sys/devices/system/cpu/cpu1/online", "0\n")
+    made(
+        tree.root,
+        {
+            "proc/cpuinfo": X86.format(mhz="1000.0", flags="hypervisor"),
+            f"{CPUS}/cpu0/cpufreq/scaling_governor": "performance\n",
+            "proc/sys/kernel/randomize_va_space": "0\n",
+            f"{CPUS}/cpu1/online": "0\n",
+        },
+    )
     counted[True] = 1
     monkeypatch.setattr("platform.release", lambda: "99.0")
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"total": 1})())
-    after = read_facts(tree.root)
+    after = read_facts(tree)
     assert after.key == before.key
     assert (after.governor, after.aslr, after.memory_bytes) == ("performance", 0, 1)
     assert (before.cores_logical, after.cores_logical) == (2, 1)
@@ -115,32 +114,36 @@ def test_the_memory_is_what_the_control_groups_may_use(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, limits: dict[str, str], memory: int
 ) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"total": 1 << 30})())
-    tree.write("proc/self/cgroup", "0::/a/b\n")
-    tree.write("proc/self/mountinfo", "30 29 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
-    tree.write("sys/fs/cgroup/a/b/cgroup.procs", "")
-    for name, limit in limits.items():
-        tree.write(os.path.normpath(f"sys/fs/cgroup/a/b/{name}"), f"{limit}\n")
-    assert read_facts(tree.root).memory_bytes == memory
+    made(
+        tree.root,
+        {
+            "proc/self/cgroup": "0::/a/b\n",
+            "proc/self/mountinfo": SECOND,
+            f"{TOP}/a/b/cgroup.procs": "",
+            **{os.path.normpath(f"{TOP}/a/b/{name}"): f"{limit}\n" for name, limit in limits.items()},
+        },
+    )
+    assert read_facts(tree).memory_bytes == memory
 
 
 def test_the_key_changes_with_each_stable_fact(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = [read_facts(tree.root).key]
-    tree.cache(2, "2", "Unified", "1024K")
-    keys.append(read_facts(tree.root).key)
-    tree.write("proc/cpuinfo", X86.replace("0x2b", "0x2c"))
-    keys.append(read_facts(tree.root).key)
-    tree.write("proc/cpuinfo", X86.replace("9000", "9001"))
-    keys.append(read_facts(tree.root).key)
+    keys = [read_facts(tree).key]
+    made(tree.root, cache(2, "2", "Unified", "1024K"))
+    keys.append(read_facts(tree).key)
+    made(tree.root, {"proc/cpuinfo": X86.replace("0x2b", "0x2c")})
+    keys.append(read_facts(tree).key)
+    made(tree.root, {"proc/cpuinfo": X86.replace("9000", "9001")})
+    keys.append(read_facts(tree).key)
     monkeypatch.setattr(psutil, "cpu_count", lambda logical=True: 64 if logical else 32)
-    keys.append(read_facts(tree.root).key)
+    keys.append(read_facts(tree).key)
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    keys.append(read_facts(tree.root).key)
+    keys.append(read_facts(tree).key)
     assert len(set(keys)) == len(keys)
 
 
 def test_arm_is_named_by_its_numbers(tree: Tree) -> None:
-    tree.write("proc/cpuinfo", ARM)
-    assert read_facts(tree.root).cpu_model == "ARM Neoverse-N1 + Apple part 0x22"
+    made(tree.root, {"proc/cpuinfo": ARM})
+    assert read_facts(tree).cpu_model == "ARM Neoverse-N1 + Apple part 0x22"
 
 
 @pytest.mark.parametrize(
@@ -161,10 +164,8 @@ def test_arm_is_named_by_its_numbers(tree: Tree) -> None:
 def test_layers_between_program_and_processor(
     tree: Tree, files: dict[str, str], flags: str, layers: str | None
 ) -> None:
-    tree.write("proc/cpuinfo", X86.format(mhz="1", flags=flags))
-    for path, text in files.items():
-        tree.write(path, text)
-    assert read_facts(tree.root).virtualization == layers
+    made(tree.root, {"proc/cpuinfo": X86.format(mhz="1", flags=flags), **files})
+    assert read_facts(tree).virtualization == layers
 
 
 def test_an_empty_machine_has_no_facts_and_no_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +176,7 @@ def test_an_empty_machine_has_no_facts_and_no_errors(tmp_path: Path, monkeypatch
     monkeypatch.setattr(psutil, "virtual_memory", refuse)
     monkeypatch.setattr("platform.libc_ver", refuse)
     monkeypatch.setattr("platform.processor", lambda: "")
-    facts = read_facts(tmp_path)
+    facts = read_facts(Tree(tmp_path))
     assert facts.cpu_model == facts.libc == ""
     assert facts.cores_logical == 1
     assert facts.caches == {}
@@ -194,9 +195,9 @@ def test_an_empty_machine_has_no_facts_and_no_errors(tmp_path: Path, monkeypatch
 @given(st.binary(max_size=300))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_garbage_is_no_error(tree: Tree, garbage: bytes) -> None:
-    tree.write("proc/cpuinfo", b"CPU part:" + garbage)
-    tree.write("proc/sys/kernel/randomize_va_space", garbage)
-    assert read_facts(tree.root).cores_logical >= 1
+    (tree.root / "proc/cpuinfo").write_bytes(b"CPU part:" + garbage)
+    (tree.root / "proc/sys/kernel/randomize_va_space").write_bytes(garbage)
+    assert read_facts(tree).cores_logical >= 1
 
 
 def test_this_machine_has_a_key_that_stays() -> None:

@@ -68,14 +68,13 @@ _ALSO_BARE = {"google", "amazon"}
 _CONTAINER_GROUPS = {"docker": "docker", "kubepods": "kubernetes", "lxc": "lxc", "libpod": "podman"}
 
 
-def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) -> MachineFacts:
-    """Read the facts of this host below `root`; `offers` is what the launcher found that it can read here.
+def read_facts(tree: Tree = Tree()) -> MachineFacts:
+    """Read the facts of this host, but for what its launch server offers.
 
-    Cores and memory come from psutil, kernel and C library from `platform`, the rest from /proc and /sys.
+    Cores and memory come from psutil, kernel and C library from `platform`, the rest from /proc and /sys in `tree`.
     """
     import psutil  # not needed by those who only read results
 
-    tree = Tree(root)
     processors = _processors(tree)
     cores = _answer_or_none(lambda: psutil.cpu_count(logical=True)) or len(processors) or 1
     physical = _answer_or_none(lambda: psutil.cpu_count(logical=False))
@@ -100,7 +99,6 @@ def read_facts(root: Path = Path("/"), offers: dict[str, bool] | None = None) ->
         governor=tree.text(_CPU / "cpufreq/scaling_governor"),
         clock_source=tree.text(CLOCK_SOURCE),
         aslr=tree.number(ASLR),
-        offers=dict(offers or {}),
     )
 
 
