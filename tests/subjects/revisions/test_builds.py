@@ -162,6 +162,20 @@ def test_tools_are_those_of_the_path_that_a_build_is_given(tmp_path: Path) -> No
     assert fingerprint({"PATH": "/bin"}, wanted, "make") != before
 
 
+@pytest.mark.parametrize(
+    "file",
+    [".cargo/config.toml", "rust/settings.toml", ".config/go/env", "pyenv/version", ".tool-versions"],
+)
+def test_what_files_of_the_user_s_tell_tools_is_looked_at(tmp_path: Path, file: str) -> None:
+    source = {"PATH": f"{tmp_path}/pyenv/shims:/bin", "HOME": str(tmp_path), "RUSTUP_HOME": f"{tmp_path}/rust"}
+    before = fingerprint(source, {}, "make")
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("3.12.1")
+    with_file = fingerprint(source, {}, "make")
+    (tmp_path / file).write_text("3.13.0")
+    assert len({*map(tuple, (before, with_file, fingerprint(source, {}, "make")))}) == 3
+
+
 def test_a_folder_that_is_on_the_path_twice_changes_no_build(tmp_path: Path) -> None:
     (tmp_path / "cc").write_text("a compiler")
     once, twice = (

@@ -72,7 +72,7 @@ def fingerprint(source: Mapping[str, str], wanted: Mapping[str, str], command: s
         *settings,
         *_tools_on_path(environment),
         *named_program_stamps([command, *variables.values()], environment),
-        *_rust_toolchains(environment),
+        *_user_settings(environment),
     ]
 
 
@@ -112,11 +112,22 @@ def _file_stamps(paths: Iterable[str]) -> Iterator[str]:
         yield f"{path} {os.path.realpath(path)} {status.st_size} {status.st_mtime_ns}"
 
 
-def _rust_toolchains(source: Mapping[str, str]) -> Iterator[str]:
-    """Yield rustup's toolchains: its files on the path are one program, which starts whichever is chosen."""
-    home = Path(source.get("RUSTUP_HOME") or Path(source.get("HOME", "/")) / ".rustup")
-    for path in [home / "settings.toml", *sorted(home.glob("update-hashes/*"))]:
+def _user_settings(source: Mapping[str, str]) -> Iterator[str]:
+    """Yield what files of the user's tell tools, wherever these run.
+
+    Programs of rustup, pyenv and their like on the path are one program each, which starts whichever version is chosen.
+    """
+    home = Path(source.get("HOME", "/"))
+    rustup, cargo = (Path(source.get(f"{name.upper()}_HOME") or home / f".{name}") for name in ("rustup", "cargo"))
+    folders = dict.fromkeys(map(Path, source.get("PATH", "").split(os.pathsep)))
+    files = [
+        *(rustup / "settings.toml", *sorted(rustup.glob("update-hashes/*"))),
+        *(cargo / "config.toml", cargo / "config", home / ".config/go/env"),
+        *(one.parent / "version" for one in folders if one.name == "shims"),  # of pyenv and rbenv
+        *(home / ".tool-versions", home / ".config/mise/config.toml"),
+    ]
+    for path in files:
         try:
-            yield f"{path.name} {path.read_text(errors='replace').strip()}"
+            yield f"{path} {path.read_text(errors='replace').strip()}"
         except OSError:
             continue
