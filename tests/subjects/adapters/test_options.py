@@ -31,3 +31,10 @@ def test_an_option_that_contradicts_ours_is_to_be_left_out(harness: type[Harness
     with pytest.raises(UsageError, match=f"{name} contradicts .*: leave it out of the command"):
         harness().listing(spec("bench", option, "3"))
     assert harness().listing(spec("bench", "--color", "never"))
+
+
+@pytest.mark.parametrize("word", ["-i3", "-i=3", "-ojmh.txt"])
+def test_an_option_of_jmh_s_may_have_its_value_in_the_same_word(word: str) -> None:
+    with pytest.raises(UsageError, match=f"^{word[:2]} contradicts "):
+        Jmh().listing(spec("java", "-jar", "b.jar", word))
+    assert Jmh().listing(spec("java", "-jar", "b.jar", "-f1", "-opi=2"))

@@ -79,7 +79,7 @@ class Jmh(Harness):
 
         Raises UsageError for options that JMH would refuse beside ours, or with which it measures nothing.
         """
-        check_options(launch, _CONTRADICTING)
+        check_options(launch, _CONTRADICTING, lambda word: _option(word)[0])
         return with_arguments(launch, "-lp", stdout=True)
 
     def listed(self, measured: Measured) -> list[Listed]:
