@@ -87,10 +87,12 @@ def test_what_changed_between_two_copies_of_one_program_is_said_to_be_of_such(ha
 
 def test_copies_that_wait_for_another_program_may_differ_in_what_that_one_does() -> None:
     copies = in_revisions(record(("a", "a"), harness=None))
-    (of_work,) = equal_programs_finding(copies, 0, "cpu", "slower")
+    of_work = equal_programs_finding(copies, 0, "cpu", "slower")
     rows = [one._replace(wall_ns=5 * one.wall_ns) for one in copies.launches.rows()]
     clients = copies.model_copy(update={"launches": Launches.of_rows(rows)})
-    (of_clients,) = equal_programs_finding(clients, 0, "cpu", "slower")
+    of_clients = equal_programs_finding(clients, 0, "cpu", "slower")
+    assert of_work is not None
+    assert of_clients is not None
     assert "another program" not in of_work.message
     assert "in what another program, such as a server, does for them" in of_clients.message
     assert of_work.remedy == "--metric instructions tells whether they do the same work"
@@ -99,7 +101,8 @@ def test_copies_that_wait_for_another_program_may_differ_in_what_that_one_does()
 
 @pytest.mark.parametrize("harness", ["divan", "protocol", None])
 def test_the_remedy_for_copies_is_given_where_they_can_be_counted(harness: str | None) -> None:
-    (found,) = equal_programs_finding(in_revisions(record(("a", "a"), harness=harness)), 0, "cpu", "slower")
+    found = equal_programs_finding(in_revisions(record(("a", "a"), harness=harness)), 0, "cpu", "slower")
+    assert found is not None
     assert (found.remedy is not None) == (harness != "divan")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steelyard.design.judging.unlike import unlike_findings
+from steelyard.design.judging.unlike import unlike_finding
 from steelyard.model.findings import Finding
 from steelyard.model.launches import FloatArray
 
@@ -15,7 +15,8 @@ def noise(pairs: int, size: float = 0.002) -> FloatArray:
 
 
 def said(sides: FloatArray, scored: float = 0.0, shown: float | None = None) -> list[Finding]:
-    return unlike_findings((sides[0], sides[1]), scored, scored if shown is None else shown, MARGIN)
+    found = unlike_finding((sides[0], sides[1]), scored, scored if shown is None else shown, MARGIN)
+    return [] if found is None else [found]
 
 
 def test_a_candidate_that_changes_in_the_middle_is_told_with_what_each_side_did() -> None:

@@ -13,7 +13,7 @@ from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.fallbacks import fallback_finding
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
-from steelyard.design.judging.left_out import left_out_findings
+from steelyard.design.judging.left_out import left_out_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.samples import short_samples_finding, uneven_loops_finding
 from steelyard.design.judging.warming import warming_findings
@@ -61,7 +61,7 @@ def data_findings(
         tandem_finding(record.launches, benchmark, shown_metric),
         _tried_pairing_finding(record, benchmark, requested_metric),
         asleep_finding(record, benchmark, shown_metric),
-        *left_out_findings(record, benchmark, shown_metric),
+        left_out_finding(record, benchmark, shown_metric),
         noisy_metric_finding(shown_metric),
         None if judgement is None else coarse_clock_finding(judgement.quantisation, record.settings.margin),
         _shell_left_in_finding(record.launches, benchmark, shown_metric),
@@ -81,36 +81,32 @@ def data_findings(
     return [finding for finding in found if finding is not None]
 
 
-def medians_findings(change: float, verdict: VerdictName, sides: tuple[Side, Side], margin: float) -> list[Finding]:
+def medians_finding(change: float, verdict: VerdictName, sides: tuple[Side, Side], margin: float) -> Finding | None:
     """Return why the medians of the sides point the other way than the pairs, if these show a change."""
     difference = sides[1].median - sides[0].median
     shows_change = verdict in CHANGED or (verdict == "undecided" and abs(change) >= margin)
     if not shows_change or difference * change >= 0:
-        return []
-    return [
-        Finding(
-            code="medians-differ",
-            message="the medians point the other way: each launch is compared with the one next to it, so that drift "
-            "cancels, which it does not in the median of a side: trust the pairs",
-        )
-    ]
+        return None
+    return Finding(
+        code="medians-differ",
+        message="the medians point the other way: each launch is compared with the one next to it, so that drift "
+        "cancels, which it does not in the median of a side: trust the pairs",
+    )
 
 
-def order_finding(pairs: MetricPairs, pairs_shown: int, settings: Settings) -> list[Finding]:
+def order_finding(pairs: MetricPairs, pairs_shown: int, settings: Settings) -> Finding | None:
     """Return a finding if it surely makes a difference, and one that matters, which launch of a pair comes first."""
     longer = pairs.second_takes_longer(pairs_shown, settings.alpha)
     if longer is None or abs(longer) < log_margin(settings.margin):
-        return []
+        return None
     baseline = pairs.launches.complete_pairs(pairs.benchmark, pairs.role)[pairs_shown - 1, 0]
     in_tandem = bool(pairs.launches.in_tandem()[baseline])
     which = "of two launches at once the later one" if in_tandem else "the second launch of a pair"
-    return [
-        Finding(
-            code="order",
-            message=f"{which} takes {percent(abs(expm1(longer)))} {'longer' if longer > 0 else 'less'} than the first: "
-            "which side goes first is drawn at random for each pair, and the effect on the pair is taken out of it",
-        )
-    ]
+    return Finding(
+        code="order",
+        message=f"{which} takes {percent(abs(expm1(longer)))} {'longer' if longer > 0 else 'less'} than the first: "
+        "which side goes first is drawn at random for each pair, and the effect on the pair is taken out of it",
+    )
 
 
 def _shell_left_in_finding(launches: Launches, benchmark: int, shown_metric: str) -> Finding | None:

@@ -15,12 +15,12 @@ from steelyard.design.judging.builds import equal_programs_finding, one_build_fi
 from steelyard.design.judging.common import by_benchmark, common_fields, describe_side
 from steelyard.design.judging.controls import apply_controls
 from steelyard.design.judging.fallbacks import with_corrected_fallbacks
-from steelyard.design.judging.findings import data_findings, medians_findings, order_finding
-from steelyard.design.judging.layouts import layout_facts, layout_findings
+from steelyard.design.judging.findings import data_findings, medians_finding, order_finding
+from steelyard.design.judging.layouts import layout_facts, layouts_finding
 from steelyard.design.judging.outlook import needed_after_few_pairs, needed_to_decide, with_needed_seconds
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.tandem_advice import try_tandem_finding
-from steelyard.design.judging.unlike import unlike_findings
+from steelyard.design.judging.unlike import unlike_finding
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Verdict
 from steelyard.model.errors import MeasurementError, NoRatioError
@@ -181,9 +181,18 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
     is_blind = judgement.verdict == "undecided" and judgement.quantisation > BLINDING_LOG_RATIO
     sides = _describe_sides(pairs.known(pairs_shown), metric, settings)
     change = expm1(judgement.estimate.centre)
-    found = data_findings(record, pairs.benchmark, pairs.metric, metric, judgement, among)
-    unlike = unlike_findings((baseline, candidate), judgement.scored, judgement.estimate.centre, settings.margin)
     layouts = layout_facts(record, pairs.benchmark, np.log(candidate / baseline), metric, judgement)
+    found = [
+        *data_findings(record, pairs.benchmark, pairs.metric, metric, judgement, among),
+        medians_finding(change, judgement.verdict, sides, settings.margin),
+        unlike_finding((baseline, candidate), judgement.scored, judgement.estimate.centre, settings.margin),
+        order_finding(pairs, pairs_shown, settings),
+        try_tandem_finding(record, pairs, metric, judgement),
+        waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
+        layouts_finding(layouts, judgement, settings),
+        one_build_finding(record, pairs.benchmark, metric, judgement.verdict),
+        equal_programs_finding(record, pairs.benchmark, metric, judgement.verdict),
+    ]
     return Verdict(
         metric=metric,
         verdict=judgement.verdict,
@@ -199,17 +208,7 @@ def _judged_verdict(record: Weighing, pairs: MetricPairs, judgement: Judgement, 
         margin_needed=needs.margin,
         baseline=sides[0],
         candidate=sides[1],
-        findings=[
-            *found,
-            *medians_findings(change, judgement.verdict, sides, settings.margin),
-            *unlike,
-            *order_finding(pairs, pairs_shown, settings),
-            *try_tandem_finding(record, pairs, metric, judgement),
-            *waits_finding(record.launches, pairs.benchmark, metric, settings.alpha),
-            *layout_findings(layouts, judgement, settings),
-            *one_build_finding(record, pairs.benchmark, metric, judgement.verdict),
-            *equal_programs_finding(record, pairs.benchmark, metric, judgement.verdict),
-        ],
+        findings=[finding for finding in found if finding is not None],
         layouts=layouts,
         **common_fields(record, pairs.benchmark, pairs.positions(pairs_shown)),
     )

@@ -59,21 +59,19 @@ def layout_facts(
     )
 
 
-def layout_findings(facts: LayoutFacts | None, judgement: Judgement, settings: Settings) -> list[Finding]:
-    """Return the findings on the layouts."""
+def layouts_finding(facts: LayoutFacts | None, judgement: Judgement, settings: Settings) -> Finding | None:
+    """Return a finding on the layouts: what keeps them from a verdict, or what a verdict of few assumes."""
     if facts is None or judgement.averaged is None:
-        return []
-    found = [
-        _few_layouts_finding(facts, judgement, judgement.averaged, settings),
-        _normal_layouts_finding(facts, judgement, judgement.averaged),
-    ]
-    return [one for one in found if one is not None]
+        return None
+    if judgement.verdict == "undecided":
+        return _few_layouts_finding(facts, judgement, judgement.averaged, settings)
+    return _normal_layouts_finding(facts, judgement.averaged)
 
 
 def _few_layouts_finding(
     facts: LayoutFacts, judgement: Judgement, averaged: Averaged, settings: Settings
 ) -> Finding | None:
-    if judgement.verdict != "undecided" or facts.most != "layout" or len(facts.changes) < 2:
+    if facts.most != "layout" or len(facts.changes) < 2:
         return None
     number, width = len(facts.changes), exp(averaged.floor * (judgement.upper - judgement.lower) / 2) - 1
     remedy = f"about {facts.needed} layouts of each side would decide" if facts.needed else None
@@ -88,8 +86,8 @@ def _few_layouts_finding(
     )
 
 
-def _normal_layouts_finding(facts: LayoutFacts, judgement: Judgement, averaged: Averaged) -> Finding | None:
-    if judgement.verdict == "undecided" or not facts.assumed_normal:
+def _normal_layouts_finding(facts: LayoutFacts, averaged: Averaged) -> Finding | None:
+    if not facts.assumed_normal:
         return None
     number = len(facts.changes)
     wrong = _WRONG_OF_TWO_SPEEDS.get(number)

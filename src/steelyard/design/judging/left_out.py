@@ -16,17 +16,22 @@ _LARGEST_SERVER_BYTES = 4 << 20
 _MAIN_THREAD_METRICS = ("delay", "timeslices")
 
 
-def left_out_findings(record: Weighing | Run, benchmark: int, metric: str) -> list[Finding]:
-    """Return findings on what the launches of a benchmark have done that is not in the metric."""
+def left_out_finding(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
+    """Return a finding on what the launches of a benchmark have done that is not in the metric."""
     launches = record.launches
-    found = None
     if metric == "max_rss":
         side_values = (launches.metric(metric)[launches.judged(benchmark, side)] for side in (0, 1))
-        found = little_memory_finding(float(np.median(values)) for values in side_values if len(values))
-    elif metric in _MAIN_THREAD_METRICS:
-        by_others = ~launches.worked_alone() & ~np.isnan(launches.column("others_ns"))
-        found = _main_thread_finding(metric) if by_others[launches.of(benchmark, USED)].any() else None
-    return [] if found is None else [found]
+        return little_memory_finding(float(np.median(values)) for values in side_values if len(values))
+    if metric not in _MAIN_THREAD_METRICS:
+        return None
+    by_others = ~launches.worked_alone() & ~np.isnan(launches.column("others_ns"))
+    if not by_others[launches.of(benchmark, USED)].any():
+        return None
+    return Finding(
+        code="main-thread",
+        message=f"{metric} is that of the main thread alone, and other threads or child processes did some of the work",
+        remedy="voluntary_switches and involuntary_switches are those of all" if metric == "timeslices" else None,
+    )
 
 
 def little_memory_finding(each_bytes: Iterable[float]) -> Finding | None:
@@ -38,12 +43,4 @@ def little_memory_finding(each_bytes: Iterable[float]) -> Finding | None:
         message="max_rss is never less than that of the server that starts the launches, up to 4 MiB: for a smaller "
         "program it is the server's, and a change below it is not seen",
         remedy="minor_faults counts the pages that a launch touches, --heap what it allocates",
-    )
-
-
-def _main_thread_finding(metric: str) -> Finding:
-    return Finding(
-        code="main-thread",
-        message=f"{metric} is that of the main thread alone, and other threads or child processes did some of the work",
-        remedy="voluntary_switches and involuntary_switches are those of all" if metric == "timeslices" else None,
     )

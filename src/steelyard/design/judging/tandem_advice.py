@@ -23,25 +23,25 @@ from steelyard.stats.summary import centre
 _NOISY_SPREAD = 0.01
 
 
-def try_tandem_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> list[Finding]:
+def try_tandem_finding(record: Weighing, pairs: MetricPairs, metric: str, judgement: Judgement) -> Finding | None:
     """Return a finding that names the option to try tandem, if the pairs are noisy and the benchmark could run so."""
     settings, writes = record.settings, _writes_files(pairs)
     if judgement.verdict != "undecided" or metric not in ("active", "cpu") or pairs.launches.in_tandem().any():
-        return []
+        return None
     if settings.pairing == "auto" and not writes:
-        return []  # it gains nothing by it, or is unfit for it
+        return None  # it gains nothing by it, or is unfit for it
     if tandem_obstacle(settings) or not (takes_samples_in_turn(settings) or _suits_tandem(record, pairs)):
-        return []
+        return None
     baseline, candidate = pairs.first(judgement.look.pairs)
     spread = centre(candidate / baseline).spread
     if spread <= _NOISY_SPREAD and not _gains_for_sure(record, pairs):
-        return []
+        return None
     message = f"pairs vary by {percent(spread)}: other work on the machine may hit one launch of a pair alone"
     if writes:
         remedy = "it writes to files: unless two at once would use the same ones, --pairing tandem runs both at once"
-        return [Finding(code=WRITING_ALONE, message=message, remedy=remedy)]
+        return Finding(code=WRITING_ALONE, message=message, remedy=remedy)
     remedy = "--pairing auto runs both at once where that takes less time; they must not get in each other's way"
-    return [Finding(code=NOISY_ALONE, message=message, remedy=remedy)]
+    return Finding(code=NOISY_ALONE, message=message, remedy=remedy)
 
 
 def _writes_files(pairs: MetricPairs) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from math import expm1
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.model.findings import MIDWAY, SOME_LAUNCHES, STORMS_DIFFER, Finding
 from steelyard.model.launches import FloatArray
 from steelyard.report.figures import change, count, whole_percent
 from steelyard.stats.halves import halves_of
-from steelyard.stats.leaning import Leaning, leaning
+from steelyard.stats.leaning import leaning
 from steelyard.stats.midway import Parts, parts_of
 from steelyard.stats.summary import quartile_deviation
 from steelyard.stats.verdict import log_margin
@@ -24,8 +23,8 @@ _MOST_CHANCE = 0.01
 _MOST_LONGER = 1.25
 
 
-def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, shown: float, margin: float) -> list[Finding]:
-    """Return the findings on pairs that are not alike: positive values, (n,) a side, in order of time.
+def unlike_finding(pairs: tuple[FloatArray, FloatArray], scored: float, shown: float, margin: float) -> Finding | None:
+    """Return a finding on pairs that are not alike, if they are not: positive values, (n,) a side, in order of time.
 
     `scored` is the log-ratio that their scores find, `shown` the one that is the result. A change
     midway makes one part of the pairs the noisier one, so that noise says nothing then.
@@ -34,9 +33,9 @@ def unlike_findings(pairs: tuple[FloatArray, FloatArray], scored: float, shown: 
     d, by = candidate - baseline, log_margin(margin)
     parts = parts_of(d, by)
     if parts is not None:
-        return [_midway_finding(baseline, candidate, parts)]
-    storms = _storms_findings(d, (baseline + candidate) / 2, scored, shown, by)
-    return storms or _some_launches_findings(d, scored, by, is_of_others=abs(shown - scored) < by)
+        return _midway_finding(baseline, candidate, parts)
+    storms = _storms_finding(d, (baseline + candidate) / 2, scored, shown, by)
+    return storms or _some_launches_finding(d, scored, by, is_of_others=abs(shown - scored) < by)
 
 
 def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -> Finding:
@@ -56,24 +55,22 @@ def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -
     )
 
 
-def _storms_findings(d: FloatArray, levels: FloatArray, scored: float, shown: float, by: float) -> list[Finding]:
+def _storms_finding(d: FloatArray, levels: FloatArray, scored: float, shown: float, by: float) -> Finding | None:
     halves = halves_of(d, levels, scored)
     if halves is None or not halves.disagree(by):
-        return []
+        return None
     calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
     # Of pairs that all weigh the same, as to ranks, the result lies about halfway.
     is_of_calm = 2 * abs(shown - halves.calm.centre) < abs(shown - halves.storm.centre)
-    return [
-        Finding(
-            code=STORMS_DIFFER,
-            message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
-            f"is not the same in all pairs{', and the noisier ones weigh less in the result' if is_of_calm else ''}",
-            remedy="a change that shows only beside other work, or only in some launches, is in the noisier half",
-        )
-    ]
+    return Finding(
+        code=STORMS_DIFFER,
+        message=f"the calmer half of the pairs shows {calm}, the noisier half {storm}: the change "
+        f"is not the same in all pairs{', and the noisier ones weigh less in the result' if is_of_calm else ''}",
+        remedy="a change that shows only beside other work, or only in some launches, is in the noisier half",
+    )
 
 
-def _some_launches_findings(d: FloatArray, scored: float, by: float, *, is_of_others: bool) -> list[Finding]:
+def _some_launches_finding(d: FloatArray, scored: float, by: float, *, is_of_others: bool) -> Finding | None:
     """Return a finding if some launches of one side are far off, and surely not as many of the other's.
 
     `is_of_others` tells that the result is that of the other launches, which it need not be as to ranks.
@@ -81,19 +78,15 @@ def _some_launches_findings(d: FloatArray, scored: float, by: float, *, is_of_ot
     far = max(by, _FAR_DEVIATIONS * quartile_deviation(d))
     beyond = np.column_stack([d - scored < -far, d - scored > far])
     if abs(scored) > np.log(_MOST_LONGER) or not beyond.any():
-        return []
+        return None
     found = leaning(beyond, float(1 / (1 + np.exp(-scored))))
     if found.p_value > _MOST_CHANCE:
-        return []
-    weight = ": such launches weigh little in the result, which is that of the others" if is_of_others else ""
-    return [_some_launches_finding(found, d - scored, beyond, weight)]
-
-
-def _some_launches_finding(found: Leaning, off: FloatArray, beyond: npt.NDArray[np.bool_], weight: str) -> Finding:
+        return None
     side = int(found.candidate > found.baseline)
     more, less = ("candidate", "baseline") if side else ("baseline", "candidate")
     often, seldom = max(found.candidate, found.baseline), min(found.candidate, found.baseline)
-    size = change(expm1(float(np.median(np.abs(off[beyond[:, side]])))))
+    size = change(expm1(float(np.median(np.abs((d - scored)[beyond[:, side]])))))
+    weight = ": such launches weigh little in the result, which is that of the others" if is_of_others else ""
     return Finding(
         code=SOME_LAUNCHES,
         message=f"in {whole_percent(often)} of the pairs the {more} is far above the {less}, by {size} in the median, "

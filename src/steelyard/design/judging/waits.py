@@ -22,21 +22,21 @@ MOST_LONGER = 1.25
 _TIME_METRICS = ("wall", "active", "cpu", "user", "sys")
 
 
-def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float) -> list[Finding]:
+def waits_finding(launches: Launches, benchmark: int, metric: str, alpha: float) -> Finding | None:
     """Return a finding if the launches of one side waited more often, with what all pairs together say of wall time."""
     pairs = np.concatenate([launches.complete_pairs(benchmark, role) for role in (USED, DISTURBED)])
     if metric not in _TIME_METRICS or not len(pairs):
-        return []
+        return None
     if metric == "wall" and ROLES.index(DISTURBED) not in launches.role:
-        return []
+        return None
     found = uneven_waits(launches.column("wall_ns")[pairs], launches.waited_ns()[pairs])
     if found is None:
-        return []
+        return None
     times = launches.metric("wall")[pairs]
     if not (times > 0).all():
-        return []
+        return None
     change = figures.change(expm1(estimate(np.log(times[:, 1] / times[:, 0]), alpha).centre))
-    return [_uneven_waits_finding(found, metric, change)]
+    return _uneven_waits_finding(found, metric, change)
 
 
 def uneven_waits(wall: FloatArray, delay: FloatArray) -> Leaning | None:
