@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -64,18 +64,16 @@ NOT_CLEANED_UP = Finding(
 )
 
 
-def cold_finding(names: Sequence[str], number_of_benchmarks: int) -> list[Finding]:
-    """Return a finding that names the benchmarks of which only the warm-up was measured, if there are any."""
+def cold_finding(names: Sequence[str], number_of_benchmarks: int) -> Iterator[Finding]:
+    """Yield a finding that names the benchmarks of which only the warm-up was measured, if there are any."""
     if not names:
-        return []
+        return
     what = "" if number_of_benchmarks == 1 else f" of {some_names(names)}"
-    return [
-        Finding(
-            code=COLD,
-            message=f"only the warm-up{what} was measured, so that is what is shown",
-            remedy="first launches tend to be slower: let it run longer (--max-time)",
-        )
-    ]
+    yield Finding(
+        code=COLD,
+        message=f"only the warm-up{what} was measured, so that is what is shown",
+        remedy="first launches tend to be slower: let it run longer (--max-time)",
+    )
 
 
 def adjacent_finding(why: str, remedy: str | None) -> Finding:
@@ -125,54 +123,48 @@ def own_start_finding(why: str) -> Finding:
     return Finding(code="starts", message=f"in a process forked from a common start {why}", remedy=_OWN_STARTS_REMEDY)
 
 
-def chosen_processor_finding(settings: Settings) -> list[Finding]:
-    """Return a finding that says which processor was chosen, if one was."""
+def chosen_processor_finding(settings: Settings) -> Iterator[Finding]:
+    """Yield a finding that says which processor was chosen, if one was."""
     if settings.cpu_choice is None:
-        return []
+        return
     message = f"--cpu auto chose processor {settings.cpu}: {settings.cpu_choice}"
-    return [Finding(code="chosen-processor", message=message)]
+    yield Finding(code="chosen-processor", message=message)
 
 
-def longer_budget_finding(settings: Settings) -> list[Finding]:
+def longer_budget_finding(settings: Settings) -> Finding:
     """Return the finding that the usual budget would have been too short for any verdict."""
     usual = figures.seconds(settings.max_time_s or 0.0)
-    return [
-        Finding(
-            code="longer",
-            message=f"the usual {usual} would have been too short for any verdict, so that it took longer",
-            remedy="--max-time sets a limit that holds; what is measured until then is shown",
-        )
-    ]
+    return Finding(
+        code="longer",
+        message=f"the usual {usual} would have been too short for any verdict, so that it took longer",
+        remedy="--max-time sets a limit that holds; what is measured until then is shown",
+    )
 
 
-def process_time_finding(benchmarks: Sequence[Benchmark]) -> list[Finding]:
-    """Return a finding that names the benchmarks that are not timed by their harness, if there are any."""
+def process_time_finding(benchmarks: Sequence[Benchmark]) -> Iterator[Finding]:
+    """Yield a finding that names the benchmarks that are not timed by their harness, if there are any."""
     names = [one.name for one in benchmarks if one.clock == "process"]
     if not names:
-        return []
+        return
     which = "" if len(names) == len(benchmarks) else f"{some_names(names)}: "
-    return [
-        Finding(
-            code="process-time",
-            message=f"{which}launches have one processor to compute on, and are timed by their time on it, as the "
-            "harness's own times include the wait for one",
-            remedy="--metric wall judges the harness's own times",
-        )
-    ]
+    yield Finding(
+        code="process-time",
+        message=f"{which}launches have one processor to compute on, and are timed by their time on it, as the "
+        "harness's own times include the wait for one",
+        remedy="--metric wall judges the harness's own times",
+    )
 
 
-def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> list[Finding]:
-    """Return a finding that names the benchmarks for which the time was too short, if there are any."""
+def not_measured_finding(names: Sequence[str], *, of_harness: bool) -> Iterator[Finding]:
+    """Yield a finding that names the benchmarks for which the time was too short, if there are any."""
     if not names:
-        return []
+        return
     fewer = "choose some of a suite with --benchmark" if of_harness else "give fewer commands, or values of a parameter"
-    return [
-        Finding(
-            code=NOT_MEASURED,
-            message=f"time ran out before these were measured: {some_names(names)}",
-            remedy=f"raise --max-time, or {fewer}",
-        )
-    ]
+    yield Finding(
+        code=NOT_MEASURED,
+        message=f"time ran out before these were measured: {some_names(names)}",
+        remedy=f"raise --max-time, or {fewer}",
+    )
 
 
 def cut_short_finding(seconds: float) -> Finding:
@@ -184,18 +176,16 @@ def cut_short_finding(seconds: float) -> Finding:
     )
 
 
-def not_quiet_findings(allowed_s: float, left_s: float) -> list[Finding]:
-    """Return a finding if all of the time that may be waited for other work to calm down is used up."""
+def not_quiet_findings(allowed_s: float, left_s: float) -> Iterator[Finding]:
+    """Yield a finding if all of the time that may be waited for other work to calm down is used up."""
     if left_s >= min(STEP_S, allowed_s):
-        return []
-    return [
-        Finding(
-            code="not-quiet",
-            message=f"the {figures.seconds(allowed_s)} that --wait-quiet allows were used up while other work went "
-            "on; after that no pair waited for it to end",
-            remedy="allow more, or leave it out where the machine is never quiet, which takes more pairs",
-        )
-    ]
+        return
+    yield Finding(
+        code="not-quiet",
+        message=f"the {figures.seconds(allowed_s)} that --wait-quiet allows were used up while other work went "
+        "on; after that no pair waited for it to end",
+        remedy="allow more, or leave it out where the machine is never quiet, which takes more pairs",
+    )
 
 
 def some_names(names: Sequence[str]) -> str:

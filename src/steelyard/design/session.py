@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -327,7 +327,7 @@ def _clean_up(
     record: Weighing | Run, header: Weighing | Run, error: SteelyardError | None, session: Session
 ) -> tuple[Weighing | Run, SteelyardError | None]:
     """Run the clean-up commands; return the record with what they left, and their error if there was none before."""
-    findings = []
+    findings: Iterable[Finding] = []
     try:
         runner = session.cleaning.run()
         if runner is not None:

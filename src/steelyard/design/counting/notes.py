@@ -68,7 +68,7 @@ class CountNotes:
             found += self._failure_findings(record, number)
             found += self._difference_findings(record, number, sides)
         found += [] if timed(record.settings.metrics) else self._stderr_notes.findings(record)
-        return found + survivor_findings(self._left_behind, self._not_killed)
+        return [*found, *survivor_findings(self._left_behind, self._not_killed)]
 
     def _difference_findings(self, record: Weighing | Run, number: int, sides: list[list[Count]]) -> list[Finding]:
         """Return why counts differ; if only the first ones do, that they are set aside."""

@@ -336,8 +336,8 @@ class Runner:
         self._note_survivors(reading.measured)
         return kept
 
-    def survivor_findings(self) -> list[Finding]:
-        """Return the findings about processes that outlived what started them; none if there were none."""
+    def survivor_findings(self) -> Iterator[Finding]:
+        """Return the findings on processes that outlived what started them; none if there were none."""
         return survivor_findings(self.left_behind, self.not_killed, self.left_by_hooks)
 
     def _note_survivors(self, measured: Measured) -> None:

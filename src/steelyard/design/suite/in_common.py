@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from steelyard.design.findings import some_names
 from steelyard.model.errors import MeasurementError, UsageError
@@ -64,14 +64,12 @@ def _candidate_benchmark_name(candidate: str, listed: str) -> str:
     return candidate if listed == STATEMENT_NAME else f"{candidate}, {listed}"
 
 
-def one_sided_findings(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> list[Finding]:
-    """Return findings on benchmarks that only the baseline or only a candidate has."""
-    found = []
+def one_sided_findings(record: Weighing | Run, lists: Sequence[Sequence[Listed]]) -> Iterator[Finding]:
+    """Yield findings on benchmarks that only the baseline or only a candidate has."""
     for candidate in range(1, len(lists)):
         name = record.subjects[candidate].name
         for code, where, side, other in (("removed", "not", 0, candidate), ("added", "only", candidate, 0)):
             known = {listed.name for listed in lists[other]}
             names = [listed.name for listed in lists[side] if listed.name not in known]
             if names:
-                found.append(Finding(code=code, message=f"{where} in {name}, so not compared: {some_names(names)}"))
-    return found
+                yield Finding(code=code, message=f"{where} in {name}, so not compared: {some_names(names)}")

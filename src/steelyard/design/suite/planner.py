@@ -80,8 +80,11 @@ class Planner:
         if not benchmarks and settings.shard is None:  # else merge needs this part beside the others
             raise MeasurementError(skipped_findings(trials.skipped)[0].message)
         tried = [one for one in benchmarks if one.entry in trials.known]
-        findings = one_sided_findings(self.record, list(map(selection.matching, lists)))
-        findings += [*trials.findings, *trials.failed_or_skipped()]
+        findings = [
+            *one_sided_findings(self.record, list(map(selection.matching, lists))),
+            *trials.findings,
+            *trials.failed_or_skipped(),
+        ]
         if not selection.processed:
             chosen = {one.entry for one in benchmarks}
             findings += no_amounts_finding(one for listed in lists for one in listed if one.name in chosen)

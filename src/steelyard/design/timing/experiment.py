@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import expm1
 
 from steelyard.design.budgets import count_members
@@ -358,14 +358,14 @@ class Experiment:
         for benchmark in self._open:
             benchmark.stop = benchmark.stop or reason
 
-    def _cold_findings(self, stop: Sequence[StopReason | None]) -> list[Finding]:
+    def _cold_findings(self, stop: Sequence[StopReason | None]) -> Iterable[Finding]:
         """Return a finding on those of several benchmarks shown by their warm-up; a single one's verdict says so."""
         cold = [
             self._header.benchmarks[number].name
             for number in self._recorder.cold_benchmarks(stop)
             if self._has_any_pair(self._open[number])
         ]
-        return cold_finding(cold, len(self._open)) if len(self._open) > 1 else []
+        return cold_finding(cold, len(self._open)) if len(self._open) > 1 else ()
 
     def _final_record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
@@ -381,7 +381,7 @@ class Experiment:
             *self._starts.findings,
             *waiting_findings,
             *self._cold_findings(stop),
-            *(longer_budget_finding(self._settings) if self._pace.budget.is_extended else ()),
+            *([longer_budget_finding(self._settings)] if self._pace.budget.is_extended else []),
             *self._recorder.not_reached_findings(self._header.benchmarks, stop),
             *said_findings,
             *self._recorder.files.findings(),

@@ -231,7 +231,7 @@ class Recorder:
             self.sink.set_aside(benchmark, pair)
         self.rows.give_role(benchmark, pair, ROLES.index(TRIED))
 
-    def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+    def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> Iterator[Finding]:
         """Use the warm-up as the measurement of each benchmark that came no further when a run was cut off.
 
         Returns a finding that names these benchmarks; the journal does not.
@@ -246,7 +246,9 @@ class Recorder:
         cold = self._reached(WARM_UP) - self._reached(USED)
         return [number for number, reason in enumerate(stop) if reason in ("time", "interrupted") and number in cold]
 
-    def not_reached_findings(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> list[Finding]:
+    def not_reached_findings(
+        self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]
+    ) -> Iterator[Finding]:
         """Return a finding that names the benchmarks for which there was no time."""
         reached = self._reached(USED) | self._reached(WARM_UP)
         missed = [
