@@ -99,9 +99,12 @@ def verdicts(record: Weighing) -> list[Verdict]:
 
 def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> list[Verdict]:
     """Return the verdicts of benchmarks that share alpha, in one metric; `views` has the record once for each."""
+    if not members:
+        return []
     undefined: dict[int, str] = {}
     judged = judge_members(views, members, metric, undefined)
-    sharing, among = _members_sharing_alpha(views, members, judged), len(members) + count_elsewhere(views[0])
+    among = len(members) + _count_others(views[0], members)
+    sharing = sharing_now(views[0].settings.family, among, changed_among(judged))
     return [
         _verdict(
             _with_own_margin(views[number], number, metric),
@@ -113,15 +116,6 @@ def _family_verdicts(views: list[Weighing], members: list[int], metric: str) -> 
         )
         for number, judgement in zip(members, judged, strict=True)
     ]
-
-
-def _members_sharing_alpha(
-    views: Sequence[Weighing], members: Sequence[int], judged: Sequence[Judgement | None]
-) -> float:
-    """Return among how many benchmarks alpha is shared, for those that are still open."""
-    if not members or views[members[0]].benchmarks[members[0]].control:
-        return 1
-    return sharing_now(views[0].settings.family, len(members) + count_elsewhere(views[0]), changed_among(judged))
 
 
 def judge_members(
@@ -144,9 +138,13 @@ def judge_members(
             undefined[number] = str(error)
             return None
 
+    return judge_family(record.settings.family, len(members), judge_member, _count_others(record, members))
+
+
+def _count_others(record: Weighing, members: Sequence[int]) -> int:
+    """Return how many benchmarks elsewhere share alpha with these; a control shares it with none."""
     are_controls = all(record.benchmarks[number].control for number in members)
-    others = 0 if are_controls else count_elsewhere(record)
-    return judge_family(record.settings.family, len(members), judge_member, others)
+    return 0 if are_controls else count_elsewhere(record)
 
 
 def _with_own_margin(record: Weighing, benchmark: int, metric: str) -> Weighing:
