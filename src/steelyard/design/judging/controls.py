@@ -11,7 +11,6 @@ from steelyard.model.findings import CONTROL_ALARM, Finding
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
 from steelyard.report.figures import change, interval
-from steelyard.stats.paired import Judgement
 from steelyard.stats.verdict import CHANGED, log_ratio
 
 
@@ -42,13 +41,6 @@ def _controls_of(record: Weighing, verdict: Verdict, controls: Sequence[Verdict]
     return [control for control in controls if control.index not in others]
 
 
-def leaves_open(control: Judgement | None, size: float) -> bool:
-    """Whether a control that does not alarm may differ from itself by as much as `size`, a log-ratio."""
-    if control is None:
-        return True
-    return control.verdict not in CHANGED and max(-control.lower, control.upper) >= size
-
-
 def withhold(verdict: Verdict, alarm: Verdict, *, is_copied: bool) -> Verdict:
     """Return a verdict as withheld, because the control found the baseline different from itself, or from a copy."""
     size, level = change(alarm.change or 0.0), f"p = {alarm.p_value:.2g}"
@@ -69,7 +61,7 @@ def _with_open_control(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     if verdict.verdict not in CHANGED or verdict.change is None:
         return verdict
     size = abs(log1p(verdict.change))
-    control = next((one for one in controls if one.interval is None or _farthest_log_ratio(one.interval) >= size), None)
+    control = next((one for one in controls if one.interval is None or _reaches(one.interval, size)), None)
     if control is None:
         return verdict
     bounds = control.interval
@@ -83,6 +75,5 @@ def _with_open_control(verdict: Verdict, controls: Sequence[Verdict]) -> Verdict
     return verdict.model_copy(update={"findings": [finding, *verdict.findings]})
 
 
-def _farthest_log_ratio(bounds: tuple[float, float]) -> float:
-    lower, upper = map(log_ratio, bounds)
-    return max(-lower, upper)
+def _reaches(bounds: tuple[float, float], size: float) -> bool:
+    return any(abs(log_ratio(bound)) >= size for bound in bounds)

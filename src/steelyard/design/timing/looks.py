@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from steelyard.design.budgets import budgets_of, count_elsewhere
 from steelyard.design.judging.common import by_benchmark
-from steelyard.design.judging.controls import leaves_open
 from steelyard.design.judging.judgement import judge_members, look_at
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.timing.benchmark import OpenBenchmark
@@ -16,8 +15,9 @@ from steelyard.model.records import StopReason, Weighing
 from steelyard.model.settings import Settings
 from steelyard.stats.family import sharing_now
 from steelyard.stats.looks import Budgets, next_look
-from steelyard.stats.paired import is_futile
+from steelyard.stats.paired import Judgement, is_futile
 from steelyard.stats.spending import level_at_end
+from steelyard.stats.verdict import CHANGED
 
 
 class Looks:
@@ -31,11 +31,9 @@ class Looks:
 
     def take(self, benchmark: OpenBenchmark, *, ended: bool) -> None:
         """Look at a benchmark, whose budget may have ended; raises MeasurementError if it has no figures."""
-        pairs = MetricPairs(self._rows.launches_of(benchmark.number), benchmark.number, self._metric)
-        settings, budgets = self._settings_of(benchmark), self._budgets(benchmark)
         members = self._count_sharing(benchmark)
-        benchmark.judgement = look_at(pairs, settings, budgets, ended=ended, newest_only=True, members=members)
-        benchmark.next_look_at = next_look(benchmark.kept, budgets)
+        benchmark.judgement = self._look_at(benchmark, ended=ended, newest_only=True, members=members)
+        benchmark.next_look_at = next_look(benchmark.kept, self._budgets(benchmark))
 
     def look_back(self, stopped: Sequence[StopReason]) -> None:
         """Judge the benchmarks that an earlier session stopped: their share of alpha is the others' now."""
@@ -74,9 +72,13 @@ class Looks:
         return self._answers[question]
 
     def _may_differ_by(self, control: OpenBenchmark, size: float) -> bool:
-        pairs = MetricPairs(self._rows.launches_of(control.number), control.number, self._metric)
-        settings, budgets = self._settings_of(control), self._budgets(control)
-        return leaves_open(look_at(pairs, settings, budgets, ended=False, newest_only=False, members=1), size)
+        judged = self._look_at(control, ended=False, newest_only=False, members=1)
+        return judged is None or (judged.verdict not in CHANGED and max(-judged.lower, judged.upper) >= size)
+
+    def _look_at(self, benchmark: OpenBenchmark, *, ended: bool, newest_only: bool, members: float) -> Judgement | None:
+        pairs = MetricPairs(self._rows.launches_of(benchmark.number), benchmark.number, self._metric)
+        settings, budgets = self._settings_of(benchmark), self._budgets(benchmark)
+        return look_at(pairs, settings, budgets, ended=ended, newest_only=newest_only, members=members)
 
     def _settings_of(self, benchmark: OpenBenchmark) -> Settings:
         return self._settings.judged_by(self._header.benchmarks[benchmark.number], self._metric)
