@@ -37,6 +37,12 @@ def members_of(record: Weighing | Run) -> list[int]:
     return [number for number, (one, reason) in places if not one.control and reason != "failed"]
 
 
+def controls_of(record: Weighing | Run) -> list[int]:
+    """Return the numbers of the controls that did not fail."""
+    places = enumerate(zip(record.benchmarks, record.stop, strict=True))
+    return [number for number, (one, reason) in places if one.control and reason != "failed"]
+
+
 def tried_members_of(record: Weighing | Run) -> list[int]:
     """Return the numbers of those of them whose launches are known: a harness has tried them, or they are commands."""
     return [number for number in members_of(record) if not record.benchmarks[number].is_untried]

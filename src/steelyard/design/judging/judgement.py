@@ -8,7 +8,7 @@ from math import expm1, isfinite
 
 import numpy as np
 
-from steelyard.design.budgets import BUDGET_ENDS, budgets_of, count_elsewhere, members_of
+from steelyard.design.budgets import BUDGET_ENDS, budgets_of, controls_of, count_elsewhere, members_of
 from steelyard.design.counting.judgement import count_verdicts, with_disagreements
 from steelyard.design.identical import identical_verdicts
 from steelyard.design.judging.builds import equal_programs_finding, one_build_finding
@@ -78,9 +78,7 @@ def verdicts(record: Weighing) -> list[Verdict]:
     if record.unmeasured is not None:
         return []
     members = members_of(record)
-    controls = [
-        number for number, one in enumerate(record.benchmarks) if one.control and record.stop[number] != "failed"
-    ]
+    controls = controls_of(record)
     views = by_benchmark(record)
     by_metric = [
         count_verdicts(record, members, metric)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
 
 import numpy as np
 
-from steelyard.design.budgets import fewest_pairs
+from steelyard.design.budgets import controls_of, fewest_pairs
 from steelyard.model.derived import Verdict
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.records import Weighing
@@ -94,27 +94,19 @@ def with_needed_seconds(record: Weighing, verdicts: list[Verdict]) -> list[Verdi
 class _Part:
     """What was measured in one go: a weighing, or one of those that were merged into it."""
 
-    benchmarks: Collection[int]
+    benchmarks: set[int]
     wall_ns: float
     """The time that its launches took."""
     seconds: float
     """How long measuring took; a journal that nobody ended tells only how long its launches took."""
 
 
-def _parts(record: Weighing) -> list[_Part]:
-    wall_ns = record.launches.taken_ns()
-    if not record.parts:
-        return [_make_part(range(len(record.benchmarks)), wall_ns, record.seconds)]
-    benchmark = np.array(record.launches.benchmark, dtype=int)
-    return [
-        _make_part({*part.benchmarks}, wall_ns[np.isin(benchmark, part.benchmarks)], part.seconds)
-        for part in record.parts
-    ]
-
-
-def _make_part(benchmarks: Collection[int], wall_ns: FloatArray, seconds: float) -> _Part:
-    taken_ns = float(wall_ns.sum())
-    return _Part(benchmarks, taken_ns, max(seconds, taken_ns / 1e9))
+def _parts(record: Weighing) -> Iterator[_Part]:
+    wall_ns, benchmark = record.launches.taken_ns(), np.array(record.launches.benchmark, dtype=int)
+    merged = [(part.benchmarks, part.seconds) for part in record.parts]
+    for benchmarks, seconds in merged or [([*range(len(record.benchmarks))], record.seconds)]:
+        taken_ns = float(wall_ns[np.isin(benchmark, benchmarks)].sum())
+        yield _Part({*benchmarks}, taken_ns, max(seconds, taken_ns / 1e9))
 
 
 def _part_with_seconds(record: Weighing, part: _Part, verdicts: list[Verdict]) -> Iterator[Verdict]:
@@ -125,9 +117,7 @@ def _part_with_seconds(record: Weighing, part: _Part, verdicts: list[Verdict]) -
         return
     launches = record.launches.by_benchmark(len(record.benchmarks))
     # They go on for as long as anything is open.
-    controls = [
-        number for number in part.benchmarks if record.benchmarks[number].control and record.stop[number] != "failed"
-    ]
+    controls = [number for number in controls_of(record) if number in part.benchmarks]
     unmeasured = [v.index for v in members if v.change is None and record.stop[v.index] == "time"]
     open_numbers = {*(verdict.index for verdict in undecided), *unmeasured, *controls}
     measured_s = {number: _seconds_per_pair(launches[number], part, number) for number in open_numbers}
