@@ -62,10 +62,7 @@ class RunMeasurement:
                 self._findings.append(Finding(code="failed", message=str(error)))
         reasons = [self._stop_reasons.get(number, reason) for number in range(len(self._header.benchmarks))]
         self._findings += self._recorder.settle(self._header.benchmarks, reasons)
-        self._findings += self._recorder.not_reached_findings(self._header.benchmarks, reasons)
-        self._findings += self._recorder.stderr_notes.findings(self._header)
-        self._findings += self._recorder.files.findings()
-        self._findings += self._recorder.runner.survivor_findings()
+        self._findings += self._recorder.closing_findings(self._header, reasons)
         return self._header.model_copy(
             update={
                 "stop": reasons,

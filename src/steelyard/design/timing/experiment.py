@@ -369,8 +369,9 @@ class Experiment:
 
     def _final_record(self) -> Weighing:
         stop = [benchmark.stop for benchmark in self._open]
-        said_findings = self._recorder.stderr_notes.findings(self._header)
-        renewed_codes = {COLD, *(SAID if said_findings else ())}  # said anew, as it has been carried on since
+        closing_findings = self._recorder.closing_findings(self._header, stop)
+        is_said_anew = any(one.code in SAID for one in closing_findings)
+        renewed_codes = {COLD, *(SAID if is_said_anew else ())}  # as it has been carried on since
         kept_findings = findings_not_repeated(self._header.findings, self._pairing_findings)
         pairing_findings = findings_by_name(self._pairing_findings, self._header.benchmarks)
         waiting_findings = not_quiet_findings(self._settings.wait_quiet_s, self._may_wait_s)
@@ -382,10 +383,7 @@ class Experiment:
             *waiting_findings,
             *self._cold_findings(stop),
             *([longer_budget_finding(self._settings)] if self._pace.budget.is_extended else []),
-            *self._recorder.not_reached_findings(self._header.benchmarks, stop),
-            *said_findings,
-            *self._recorder.files.findings(),
-            *self._recorder.runner.survivor_findings(),
+            *closing_findings,
         ]
         return self._header.model_copy(
             update={

@@ -24,7 +24,7 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import Draw
 from steelyard.model.numbers import NUMBERS
-from steelyard.model.records import StopReason
+from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.model.rows import (
     DISTURBED,
     IN_TANDEM,
@@ -246,7 +246,16 @@ class Recorder:
         cold = self._reached(WARM_UP) - self._reached(USED)
         return [number for number, reason in enumerate(stop) if reason in ("time", "interrupted") and number in cold]
 
-    def not_reached_findings(
+    def closing_findings(self, header: Weighing | Run, stop: Sequence[StopReason | None]) -> list[Finding]:
+        """Return what there is to say of the launches as a whole once the last one has ended."""
+        return [
+            *self._not_reached_finding(header.benchmarks, stop),
+            *self.stderr_notes.findings(header),
+            *self.files.findings(),
+            *self.runner.survivor_findings(),
+        ]
+
+    def _not_reached_finding(
         self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]
     ) -> Iterator[Finding]:
         """Return a finding that names the benchmarks for which there was no time."""
