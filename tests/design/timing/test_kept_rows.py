@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from steelyard.design.timing.kept_rows import KeptRows
-from steelyard.model.rows import COLUMNS, IN_TANDEM, ROLES, USED, WARM_UP, LaunchRow, Sample
+from steelyard.model.rows import COLUMNS, DISTURBED, IN_TANDEM, ROLES, USED, WARM_UP, LaunchRow, Sample
 
 PLAIN = LaunchRow._make([*[0] * len(COLUMNS), (), ()])
 ROWS = [
@@ -25,7 +25,7 @@ def test_a_benchmark_has_its_own_rows_only() -> None:
 
 def test_only_the_rows_of_that_pair_and_benchmark_get_another_role() -> None:
     kept = KeptRows([PLAIN._replace(benchmark=benchmark, pair=pair) for pair in range(4) for benchmark in (0, 1, 0)])
-    kept.give_role(0, 2, 2)
+    kept.give_role(0, 2, DISTURBED)
     assert [row.role for row in kept] == [0] * 6 + [2, 0, 2] + [0] * 3
 
 

@@ -15,7 +15,6 @@ from steelyard.design.findings import (
     longer_budget_finding,
     not_quiet_findings,
 )
-from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.runner.draws import draw_places, round_order
 from steelyard.design.runner.failure import Interrupted, TookTooLongError, with_tandem_hint
 from steelyard.design.runner.targets import longest_at_first_s, longest_launch_s
@@ -324,7 +323,7 @@ class Experiment:
 
     def _has_any_pair(self, benchmark: OpenBenchmark) -> bool:
         launches = self._recorder.rows.launches_of(benchmark.number)
-        return any(MetricPairs(launches, benchmark.number, "wall", role).count() for role in (USED, WARM_UP))
+        return any(len(launches.complete_pairs(benchmark.number, role)) for role in (USED, WARM_UP))
 
     def _fail(self, benchmark: OpenBenchmark, error: SteelyardError, message: str) -> None:
         """Stop one benchmark as failed; a failure of a command that others are compared with is raised again."""

@@ -50,13 +50,13 @@ class KeptRows:
         for column, value in zip(self._columns, numbers, strict=True):
             column.append(_NO_VALUE if value is None else value)
 
-    def give_role(self, benchmark: int, pair: int, role: int) -> None:
+    def give_role(self, benchmark: int, pair: int, role: str) -> None:
         """Change the role of a pair's rows; the pair is among the newest of its benchmark."""
         for position in reversed(self._positions_by_benchmark[benchmark]):
             if self._columns[_PAIR][position] < pair:
                 break
             if self._columns[_PAIR][position] == pair:
-                self._columns[_ROLE][position] = role
+                self._columns[_ROLE][position] = ROLES.index(role)
 
     def use_warm_ups(self, benchmark: int) -> None:
         """Use the warm-up of a benchmark as its measurement."""
@@ -64,10 +64,10 @@ class KeptRows:
             if self._columns[_ROLE][position] == ROLES.index(WARM_UP):
                 self._columns[_ROLE][position] = ROLES.index(USED)
 
-    def benchmarks_of(self, role: int) -> set[int]:
+    def benchmarks_in(self, role: str) -> set[int]:
         """Return the benchmarks that have launches in a role."""
-        roles = zip(self._columns[_BENCHMARK], self._columns[_ROLE], strict=True)
-        return {benchmark for benchmark, its_role in roles if its_role == role}
+        number, roles = ROLES.index(role), zip(self._columns[_BENCHMARK], self._columns[_ROLE], strict=True)
+        return {benchmark for benchmark, its_role in roles if its_role == number}
 
     def wall_s(self) -> float:
         """Return how long all launches took, in seconds; two at the same time took as long as one of them."""

@@ -223,13 +223,13 @@ class Recorder:
         """Give a complete pair the role `disturbed`: this is known only after its second launch."""
         if self.sink is not None:
             self.sink.discard(benchmark, pair)
-        self.rows.give_role(benchmark, pair, ROLES.index(DISTURBED))
+        self.rows.give_role(benchmark, pair, DISTURBED)
 
     def set_aside(self, benchmark: int, pair: int) -> None:
         """Give a pair the role `tried`: it belongs to a way of pairing that is not continued."""
         if self.sink is not None:
             self.sink.set_aside(benchmark, pair)
-        self.rows.give_role(benchmark, pair, ROLES.index(TRIED))
+        self.rows.give_role(benchmark, pair, TRIED)
 
     def settle(self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]) -> Iterator[Finding]:
         """Use the warm-up as the measurement of each benchmark that came no further when a run was cut off.
@@ -243,7 +243,7 @@ class Recorder:
 
     def cold_benchmarks(self, stop: Sequence[StopReason | None]) -> list[int]:
         """Return the benchmarks that were cut off by the time or the user, no further than in their warm-up."""
-        cold = self._reached(WARM_UP) - self._reached(USED)
+        cold = self.rows.benchmarks_in(WARM_UP) - self.rows.benchmarks_in(USED)
         return [number for number, reason in enumerate(stop) if reason in ("time", "interrupted") and number in cold]
 
     def closing_findings(self, header: Weighing | Run, stop: Sequence[StopReason | None]) -> list[Finding]:
@@ -259,7 +259,7 @@ class Recorder:
         self, benchmarks: Sequence[Benchmark], stop: Sequence[StopReason | None]
     ) -> Iterator[Finding]:
         """Return a finding that names the benchmarks for which there was no time."""
-        reached = self._reached(USED) | self._reached(WARM_UP)
+        reached = self.rows.benchmarks_in(USED) | self.rows.benchmarks_in(WARM_UP)
         missed = [
             one
             for number, (one, reason) in enumerate(zip(benchmarks, stop, strict=True))
@@ -267,9 +267,6 @@ class Recorder:
         ]
         of_harness = any(one.entry is not None for one in missed)
         return not_measured_finding([one.name for one in missed], of_harness=of_harness)
-
-    def _reached(self, role: str) -> set[int]:
-        return self.rows.benchmarks_of(ROLES.index(role))
 
     def fail(self, benchmark: int, message: str) -> Finding:
         """Keep the failure of one benchmark of many, and return the finding that says so."""
