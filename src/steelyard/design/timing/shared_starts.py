@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from steelyard.design.findings import own_start_finding, own_starts_finding
@@ -12,6 +12,7 @@ from steelyard.design.timing.kept_rows import Pair
 from steelyard.design.timing.recorder import Recorder
 from steelyard.model.errors import LaunchError
 from steelyard.model.findings import Finding
+from steelyard.model.grouping import grouped
 from steelyard.model.records import Weighing
 from steelyard.model.rows import WARM_UP
 
@@ -28,12 +29,12 @@ class SharedStarts:
 
     def groups(self, order: Sequence[int]) -> list[list[int]]:
         """Return what is launched together, in this order: within a group, each side is one program."""
-        groups: dict[object, list[int]] = {}
-        for number in order:
-            benchmark = self.header.benchmarks[number]
-            sides = (benchmark.baseline, benchmark.candidate, benchmark.control) if self.serve(number) else number
-            groups.setdefault(sides, []).append(number)
-        return list(groups.values())
+
+        def start(number: int) -> Hashable:
+            one = self.header.benchmarks[number]
+            return (one.baseline, one.candidate, one.control) if self.serve(number) else number
+
+        return [*grouped(order, start).values()]
 
     def serve(self, number: int) -> bool:
         """Whether a benchmark runs in a process forked from a shared start, even if only by itself."""
