@@ -55,7 +55,6 @@ from steelyard.model.journal import Journal, is_journal
 from steelyard.model.placeholders import PLACEHOLDER
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
-from steelyard.model.rows import LaunchRow
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Subject
 from steelyard.subjects.command import shared_environment
@@ -174,8 +173,9 @@ def _measure_record(
     record_path = (
         store.new_name(header.kind) if resumed_journal is None else store.name_of(resumed_journal.path, header.kind)
     )
+    new_journal = record_path.with_name(f"{record_path.name}.journal")
     with (
-        nullcontext(resumed_journal) if resumed_journal else _new_journal(record_path, header, rows) as journal,
+        nullcontext(resumed_journal) if resumed_journal else Journal(new_journal, header, rows) as journal,
         named_if_insisted(header, journal.path, record_path),
     ):
         if journal is not resumed_journal:
@@ -314,10 +314,6 @@ def _has_budget_for_all(settings: Settings, selection: Selection | None) -> bool
     """
     was_given = settings.longest_time_s is None if selection is None else selection.seconds_each is None
     return was_given and settings.max_time_s is not None
-
-
-def _new_journal(record_path: Path, header: Weighing | Run, rows: Sequence[LaunchRow]) -> Journal:
-    return Journal(record_path.with_name(f"{record_path.name}.journal"), header, rows)
 
 
 # --- ends

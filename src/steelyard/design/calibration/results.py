@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +57,9 @@ class Results:
 
     def _point(self, place: int, counts: Counts) -> Point:
         times = self.times[place]
-        events = _subtract(counts[place, WALK], counts[place, WARM_UP])
+        before = counts[place, WARM_UP]
+        # The end of the process may miss a few times less after a walk than without one.
+        events = {name: max(0, count - before.get(name, 0)) for name, count in counts[place, WALK].items()}
         l1, ll, ram = (max(0, each) / COUNTED_ITERATIONS for each in hits(events))
         return Point(
             **_point_fields(self.sweep[place]),
@@ -77,11 +79,6 @@ def _walk_ns(times: Times) -> float:
     # Each repeat's two launches ran next to each other; the median of their differences tolerates a few disturbed ones.
     walks = [end - begin for begin, end in zip(*times, strict=True)]
     return statistics.median(walks) / TIMED_ITERATIONS
-
-
-def _subtract(events: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
-    # The end of the process may miss a few times less after a walk than without one.
-    return {name: max(0, count - before.get(name, 0)) for name, count in events.items()}
 
 
 def _point_fields(point: SweepPoint) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class WorkerPool:
             for _ in range(self.jobs):
                 launcher = opening.enter_context(self._launcher())
                 self._launchers.append(launcher)
-                runner = Runner(launcher, self.is_cancelled, self._hooks, self._programs)
+                runner = Runner(launcher, lambda: self._cancelled, self._hooks, self._programs)
                 self._runners.append(runner)
                 self._free.put(runner)
             self._open = opening.pop_all()
@@ -56,10 +56,6 @@ class WorkerPool:
         self._cancelled = True
         for launcher in self._launchers:
             launcher.cancel()
-
-    def is_cancelled(self) -> bool:
-        """Whether somebody cancelled it."""
-        return self._cancelled
 
     def has_begun(self) -> bool:
         """Whether anything was launched."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from steelyard.design.budgets import fewest_pairs
 from steelyard.model.settings import Settings
@@ -58,7 +57,7 @@ class Budget:
         longest_s = self.settings.longest_time_s
         return longest_s if longest_s is not None and done < self.fewest else self.settings.max_time_s
 
-    @cached_property
+    @property
     def fewest(self) -> int:
-        """The fewest pairs that can ever decide; kept, as it is asked for at every pair."""
+        """The fewest pairs that can ever decide."""
         return fewest_pairs(self.settings.alpha, self.settings.reserve, self.members)
