@@ -8,14 +8,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.model.counters import EVENTS
 from steelyard.model.errors import MeasurementError, NoRatioError
 from steelyard.model.launches import FloatArray, Launches
 from steelyard.model.metrics import METRICS, PER_ITERATION
-from steelyard.model.rows import ORDERS, USED
+from steelyard.model.rows import ORDERS, USED, Sample
 from steelyard.report.lockstep import pair_values
-from steelyard.stats.clock import step_of_few
+from steelyard.stats.clock import clock_quantisation, step_of_few
 from steelyard.stats.order import second_takes_longer, without_order
 
 # Going by the clock's ticks one of them may be 0; both together are known exactly.
@@ -171,6 +170,20 @@ def _count_known(sides: tuple[FloatArray, FloatArray]) -> int:
     """Return how many pairs come before the first one with an unknown side."""
     unknown = np.isnan(sides[0]) | np.isnan(sides[1])
     return int(np.argmax(unknown)) if unknown.any() else len(unknown)
+
+
+def hidden_by_clock(launches: Launches, place: int, metric: str, one: FloatArray, other: FloatArray) -> float:
+    """Return the largest log-ratio that ticks can hide between positive values, (n,) a side; 0 for counts.
+
+    The time of one iteration may have any number of digits. All launches are taken to have run as many iterations as
+    the one at `place`: with a common factor on both sides, ticks show as well.
+    """
+    if not METRICS[metric].rounded:
+        return 0.0
+    loops = 1
+    if launches.samples and metric in PER_ITERATION:
+        loops = Sample(*launches.samples[place][-1]).loops
+    return clock_quantisation(one * loops, other * loops)
 
 
 def why_unknown(launches: Launches, metric: str) -> str:

@@ -10,11 +10,11 @@ from steelyard.design.counting.judgement import count_summary
 from steelyard.design.judging.common import by_benchmark, common_fields
 from steelyard.design.judging.fallbacks import with_corrected_fallbacks
 from steelyard.design.judging.findings import data_findings
-from steelyard.design.judging.pairs import why_unknown
-from steelyard.design.judging.ticks import widen_by_ticks
+from steelyard.design.judging.pairs import hidden_by_clock, why_unknown
 from steelyard.model.derived import Summary
 from steelyard.model.errors import MeasurementError
 from steelyard.model.findings import Finding
+from steelyard.model.launches import FloatArray
 from steelyard.model.metrics import is_counted, of_one_process
 from steelyard.model.records import Run
 from steelyard.stats.level import level_interval
@@ -85,9 +85,7 @@ def _timed_summary(record: Run, benchmark: int, metric: str) -> Summary:
         metric=used_metric,
         median=described.median,
         spread=described.spread,
-        interval=widen_by_ticks(
-            level_interval(values, record.settings.alpha), record.launches, int(used[0]), used_metric, values
-        ),
+        interval=_interval(record, int(used[0]), used_metric, values),
         lowest=float(values.min()),
         highest=float(values.max()),
         modes=modes(values),
@@ -96,6 +94,17 @@ def _timed_summary(record: Run, benchmark: int, metric: str) -> Summary:
         findings=data_findings(record, benchmark, metric, used_metric, None),
         **common,
     )
+
+
+def _interval(record: Run, place: int, metric: str, values: FloatArray) -> tuple[float, float] | None:
+    """Return the interval of the median, as much wider as a clock's ticks may make each value wrong."""
+    bounds = level_interval(values, record.settings.alpha)
+    if bounds is None or not (values > 0).all():
+        return bounds
+    # A value has two readings of the clock, and so one tick; the distance of two values has both.
+    hidden = hidden_by_clock(record.launches, place, metric, values[::2], values[1::2])
+    tick = hidden / 2 * float(np.median(values))
+    return max(0.0, bounds[0] - tick), bounds[1] + tick
 
 
 def _quality(spread: float, worst_delay: float | None) -> Literal["quiet", "noisy", "disturbed"]:

@@ -10,8 +10,8 @@ import numpy as np
 from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding, some_names
 from steelyard.design.judging.common import by_benchmark, describe_side, seconds_of
 from steelyard.design.judging.left_out import little_memory_finding
+from steelyard.design.judging.pairs import hidden_by_clock
 from steelyard.design.judging.suite_means import mean_of
-from steelyard.design.judging.ticks import hidden_by_clock
 from steelyard.design.unpaired.comparable import (
     check_comparable,
     clock_differences,
