@@ -44,21 +44,11 @@ class Turn:
     attempts: int = 0
     spent_s: float = 0.0
     paired_s: float = 0.0
-    """How much of that its pairs took."""
+    """How much of that its pairs took, without what goes before several of them."""
     alone_ns: list[int] = field(default_factory=list)
     beside_ns: list[int] = field(default_factory=list)
     refused: str | None = None
     """Why it cannot be measured here."""
-
-    @property
-    def each_s(self) -> float:
-        """How long a turn takes, in seconds, as far as is known."""
-        return self.spent_s / self.attempts if self.attempts else 0.0
-
-    @property
-    def seconds_per_pair(self) -> float:
-        """How long a pair takes, in seconds, without what goes before several of them."""
-        return self.paired_s / self.attempts if self.attempts else 0.0
 
 
 @dataclass
@@ -108,7 +98,7 @@ class NoiseMeasurement:
     def _length_s(self, turn: Turn) -> float:
         """Return how long a turn will take; for a first one, as much longer than its launches as others were."""
         if turn.attempts:
-            return turn.each_s
+            return turn.spent_s / turn.attempts
         measured = [one for one in self.turns if one.attempts and one.task.ms >= _LONG_ENOUGH_MS]
         slowed = (
             sum(one.spent_s for one in measured) / sum(one.attempts * _alone_s(one.task) for one in measured)

@@ -53,7 +53,7 @@ def _spread(turn: Turn, cell: PairsTask, measuring: NoiseMeasurement) -> Spread 
         cpu=cell.cpu,
         wanted_ms=cell.ms,
         median_ns=float(np.median(np.concatenate([first, second]))),
-        seconds_per_pair=turn.seconds_per_pair,
+        seconds_per_pair=turn.paired_s / turn.attempts,
         differences=differences.tolist(),
         deviation=deviation(differences),
     )
