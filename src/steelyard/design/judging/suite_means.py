@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import expm1
 
 import numpy as np
@@ -25,7 +25,7 @@ def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean
     sides = {(record.benchmarks[one.index].baseline, record.benchmarks[one.index].candidate) for one in members}
     if record.settings.harness is None or len(sides) != 1:
         return []
-    means = []
+    means: list[SuiteMean] = []
     for metric in dict.fromkeys(one.metric for one in members if not is_counted(one.metric)):
         chosen = [one for one in members if one.metric == metric]
         if not any(map(is_withheld, chosen)):
@@ -35,19 +35,17 @@ def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean
 
 def mean_of(
     metric: str, judged: Sequence[Verdict | UnpairedVerdict | ForeignVerdict], *, independent: bool
-) -> list[SuiteMean]:
-    """Return the mean of the changes that have an interval, if there are two or more; as `geometric_mean`."""
+) -> Iterator[SuiteMean]:
+    """Yield the mean of the changes that have an interval, if there are two or more; as `geometric_mean`."""
     known = [(one.change, *one.interval) for one in judged if one.change is not None and one.interval is not None]
     known = [(change, lower, upper) for change, lower, upper in known if lower > -1]
     if len(known) < 2:
-        return []
+        return
     mean, lower, upper = geometric_mean(*np.log1p(np.array(known)).T, independent=independent)
-    return [
-        SuiteMean(
-            metric=metric,
-            change=expm1(mean),
-            interval=(expm1(lower), expm1(upper)),
-            benchmarks=len(known),
-            left_out=len(judged) - len(known),
-        )
-    ]
+    yield SuiteMean(
+        metric=metric,
+        change=expm1(mean),
+        interval=(expm1(lower), expm1(upper)),
+        benchmarks=len(known),
+        left_out=len(judged) - len(known),
+    )

@@ -6,7 +6,7 @@ two thirds, because other work had kept the other one's compiler waiting.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -24,34 +24,28 @@ _MOST_DRIFT = 0.10
 _ENOUGH_LAUNCHES = 200
 
 
-def warming_findings(record: Weighing | Run, benchmark: int, metric: str) -> list[Finding]:
-    """Return findings on the sides whose samples become shorter, and those whose become longer, in each launch."""
+def warming_findings(record: Weighing | Run, benchmark: int, metric: str) -> Iterator[Finding]:
+    """Yield findings on the sides whose samples become shorter, and those whose become longer, in each launch."""
     if not record.launches.samples or metric not in PER_ITERATION:
-        return []
+        return
     changes = {side: _drift(record, benchmark, side, metric) for side in (0, 1)}
     shorter = {side: -change for side, change in changes.items() if change < 0}
     longer = {side: change for side, change in changes.items() if change > 0}
-    found = []
     if shorter:
-        found.append(
-            Finding(
-                code="warming",
-                message=f"samples{of_sides(record, shorter)} shrink by {least_share(shorter.values())} within a "
-                "launch: it is still warming up, and how far it gets, which other work may delay, is part of what is "
-                "shown",
-                remedy="have its set-up warm it up, by a fixed number of calls",
-            )
+        yield Finding(
+            code="warming",
+            message=f"samples{of_sides(record, shorter)} shrink by {least_share(shorter.values())} within a "
+            "launch: it is still warming up, and how far it gets, which other work may delay, is part of what is "
+            "shown",
+            remedy="have its set-up warm it up, by a fixed number of calls",
         )
     if longer:
-        found.append(
-            Finding(
-                code="piling",
-                message=f"samples{of_sides(record, longer)} grow by {least_share(longer.values())} within a launch: "
-                "what iterations leave behind, or have used up, is part of what is shown",
-                remedy="steelyard check says more (its rules slower-and-slower and drift)",
-            )
+        yield Finding(
+            code="piling",
+            message=f"samples{of_sides(record, longer)} grow by {least_share(longer.values())} within a launch: "
+            "what iterations leave behind, or have used up, is part of what is shown",
+            remedy="steelyard check says more (its rules slower-and-slower and drift)",
         )
-    return found
 
 
 def _drift(record: Weighing | Run, benchmark: int, side: int, metric: str) -> float:
