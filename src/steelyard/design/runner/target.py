@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from steelyard.model.errors import LaunchError, MeasurementError, SkippedError
@@ -73,14 +73,15 @@ class Target:
         """Return the same launch with this limit on its time; with the limit that it has if this is None."""
         if longest_s is None:
             return self
-        timeout_ns = round(longest_s * 1e9)
-        start = self.start and self.start.changed(lambda spec: replace(spec, timeout_ns=timeout_ns))
-        return replace(self, spec=replace(self.spec, timeout_ns=timeout_ns), start=start)
+        return self._changed(lambda spec: replace(spec, timeout_ns=round(longest_s * 1e9)))
 
     def at_own_addresses(self) -> Target:
         """Return the same launch at random addresses, not at those that its pair shares."""
-        start = self.start and self.start.changed(lambda spec: replace(spec, mapping_pages=None))
-        return replace(self, spec=replace(self.spec, mapping_pages=None), start=start)
+        return self._changed(lambda spec: replace(spec, mapping_pages=None))
+
+    def _changed(self, change: Callable[[LaunchSpec], LaunchSpec]) -> Target:
+        """Return the same launch with this change, which its start has, too."""
+        return replace(self, spec=change(self.spec), start=self.start and self.start.changed(change))
 
     def samples(self, measured: Measured, started: Measured | None = None) -> tuple[Sample, ...]:
         """Return the samples, given the result of the `start`; raises LaunchError for a missing or unusable answer."""
