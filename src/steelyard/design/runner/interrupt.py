@@ -23,8 +23,7 @@ class Interrupt:
 
     def __init__(self, cancels: Sequence[Callable[[], None]], clock: Callable[[], float]) -> None:
         self._cancels, self._clock = cancels, clock
-        self._requested = False
-        self._requested_at = 0.0
+        self._requested_at: float | None = None
         self._previous_handlers: dict[signal.Signals, object] = {}
 
     def __enter__(self) -> Self:
@@ -39,22 +38,22 @@ class Interrupt:
         for number, handler in self._previous_handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type] # what signal.signal returned, it takes back
             outer = getattr(handler, "__self__", None)
-            if self._requested and isinstance(outer, Interrupt):
+            if self._requested_at is not None and isinstance(outer, Interrupt):
                 outer._request(self._requested_at)  # it may have come too late for what ends here
 
     def is_requested(self) -> bool:
         """Whether somebody asked to stop."""
-        return self._requested
+        return self._requested_at is not None
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - the signature is signal's
-        if self._requested:
-            if self._clock() - self._requested_at < _REPEATED_SIGNAL_S:
-                return
+        now = self._clock()
+        if self._requested_at is None:
+            self._request(now)
+        elif now - self._requested_at >= _REPEATED_SIGNAL_S:
             raise KeyboardInterrupt
-        self._request(self._clock())
 
     def _request(self, at: float) -> None:
-        if not self._requested:
-            self._requested, self._requested_at = True, at
+        if self._requested_at is None:
+            self._requested_at = at
             for cancel in self._cancels:
                 cancel()

@@ -29,7 +29,6 @@ class WorkerPool:
         # The commands around one launch must not run beside another launch.
         self.jobs = 1 if self._hooks.prepare or self._hooks.conclude else jobs
         self._programs = Programs()
-        self._launchers: list[LaunchServer] = []
         self._runners: list[Runner] = []
         self._free: SimpleQueue[Runner] = SimpleQueue()
         self._open = contextlib.ExitStack()
@@ -41,7 +40,6 @@ class WorkerPool:
         with contextlib.ExitStack() as opening:
             for _ in range(self.jobs):
                 launcher = opening.enter_context(self._launcher())
-                self._launchers.append(launcher)
                 runner = Runner(launcher, lambda: self._cancelled, self._hooks, self._programs)
                 self._runners.append(runner)
                 self._free.put(runner)
@@ -54,8 +52,8 @@ class WorkerPool:
     def cancel(self) -> None:
         """Kill what is being launched and begin nothing more; for a signal handler."""
         self._cancelled = True
-        for launcher in self._launchers:
-            launcher.cancel()
+        for runner in self._runners:
+            runner.launcher.cancel()
 
     def has_begun(self) -> bool:
         """Whether anything was launched."""

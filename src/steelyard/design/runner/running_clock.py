@@ -20,7 +20,9 @@ class RunningClock:
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock, self._last_read_s, self._stood_s = clock, clock(), 0.0
+        self._clock, self._last_read_s = clock, clock()
+        self.stood_s = 0.0
+        """How long this process has been stopped so far, in seconds."""
         self._previous_handler: object = None
 
     def __enter__(self) -> Self:
@@ -36,12 +38,7 @@ class RunningClock:
     def __call__(self) -> float:
         """Return the seconds so far."""
         self._last_read_s = self._clock()
-        return self._last_read_s - self._stood_s
-
-    @property
-    def stood_s(self) -> float:
-        """How long this process has been stopped so far, in seconds."""
-        return self._stood_s
+        return self._last_read_s - self.stood_s
 
     def while_waiting(self, watch: Watch) -> None:
         """Read the clock, and tell the watch that what is waited for still goes on."""
@@ -52,5 +49,5 @@ class RunningClock:
         if callable(self._previous_handler):
             self._previous_handler(number, frame)
         now = self._clock()
-        self._stood_s += now - self._last_read_s
+        self.stood_s += now - self._last_read_s
         self._last_read_s = now
