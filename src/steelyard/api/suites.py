@@ -46,8 +46,7 @@ def harness_checked(options: Suite, metrics: Sequence[str], of_commands: Mapping
 
 def selection_of(options: Suite, judging: Judging, weighing: Plan) -> Selection:
     """Return which of a harness's benchmarks to measure, and how long each may take if nothing else limits that."""
-    from steelyard.design.suite.selection import Selection
-    from steelyard.design.suite.shards import RequestedShard
+    from steelyard.design.suite.selection import RequestedShard, Selection
 
     is_unlimited = judging.max_time is None and judging.pairs is None
     return Selection(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from steelyard.design.suite.selection import Selection
-from steelyard.design.suite.shards import deal_shard
+from steelyard.design.suite.selection import Selection, deal_shard
 from steelyard.model.findings import Finding
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject

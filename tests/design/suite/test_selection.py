@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from steelyard.design.suite.shards import RequestedShard, deal_shard
+from steelyard.design.suite.selection import RequestedShard, deal_shard
 from steelyard.model.errors import UsageError
 from steelyard.model.subject import Benchmark
 

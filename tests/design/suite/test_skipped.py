@@ -9,8 +9,7 @@ import pytest
 
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.merging import merge_parts
-from steelyard.design.suite.selection import Selection
-from steelyard.design.suite.shards import RequestedShard
+from steelyard.design.suite.selection import RequestedShard, Selection
 from steelyard.model.errors import MeasurementError
 from steelyard.model.gate import GateReport
 from steelyard.model.launches import Launches

@@ -21,8 +21,7 @@ from steelyard.design.suite.in_common import one_sided_findings, shared_benchmar
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
 from steelyard.design.suite.processed import no_amounts_finding, other_work_finding
-from steelyard.design.suite.selection import Selection, with_tags_of_all
-from steelyard.design.suite.shards import deal_shard
+from steelyard.design.suite.selection import Selection, deal_shard, with_tags_of_all
 from steelyard.design.suite.trials import Trials
 from steelyard.measure.still import can_stand_still
 from steelyard.model.counters import events_of

@@ -1,4 +1,4 @@
-"""Which of a harness's benchmarks are measured."""
+"""Which of a harness's benchmarks are measured, or which part of a suite that several machines share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,24 @@ from typing import TYPE_CHECKING
 from steelyard.design.findings import some_names
 from steelyard.model.errors import NothingChosenError, UsageError
 from steelyard.model.patterns import fits, is_chosen, left_out_by
+from steelyard.model.placeholders import describe_values
 from steelyard.model.throughput import Processed
 
 if TYPE_CHECKING:
-    from steelyard.design.suite.shards import RequestedShard
+    from steelyard.model.settings import Shard
+    from steelyard.model.subject import Benchmark
     from steelyard.subjects.harness import Listed
+
+
+@dataclass(frozen=True)
+class RequestedShard:
+    """Which part of a suite is wanted: `number` of `of`, from 1."""
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
 
 
 @dataclass(frozen=True)
@@ -98,3 +111,28 @@ def with_tags_of_all(lists: Sequence[Sequence[Listed]]) -> list[list[Listed]]:
     for one in chain.from_iterable(lists):
         tags_by_name.setdefault(one.name, {}).update(dict.fromkeys(one.tags))
     return [[replace(one, tags=tuple(tags_by_name[one.name])) for one in listed] for listed in lists]
+
+
+def deal_shard(benchmarks: Sequence[Benchmark], requested: RequestedShard) -> tuple[list[Benchmark], Shard]:
+    """Return the part's benchmarks in order, and what the record says of it; raises UsageError if it has none.
+
+    The sorted names are dealt out, one to each part in turn: whatever lists them, and in which order, each has its
+    place, and the parts differ by one benchmark at most. All candidates of a benchmark are in one part.
+    """
+    suite = [benchmark for benchmark in benchmarks if not benchmark.control]
+    names = sorted({_work_name(benchmark) for benchmark in suite})
+    own_names = {*names[requested.number - 1 :: requested.of]}
+    if requested.of > len(names):  # an empty part could not be measured, nor the others be merged without it
+        most = "is one benchmark: leave it out" if len(names) == 1 else f"are {len(names)} benchmarks: make it as many"
+        raise UsageError(f"--shard {requested} makes {requested.of} parts, and there {most}")
+    from steelyard.model.settings import Shard
+
+    shard = Shard(number=requested.number, of=requested.of, suite=[benchmark.name for benchmark in suite])
+    return [benchmark for benchmark in benchmarks if benchmark.control or _work_name(benchmark) in own_names], shard
+
+
+def _work_name(benchmark: Benchmark) -> str:
+    """Return the name of the work, whichever candidate does it."""
+    if benchmark.entry is not None or not benchmark.params:
+        return benchmark.entry or benchmark.name
+    return describe_values(benchmark.params)
