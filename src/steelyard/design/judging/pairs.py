@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -58,8 +58,8 @@ class MetricPairs:
     def known(self, pairs: int) -> tuple[FloatArray, FloatArray]:
         """Return (baseline, candidate) of the first `pairs` pairs, 0 or not; raises MeasurementError if undefined."""
         used = self.used_metric(pairs)
-        sides = self.values if used == self.metric else self._wall if used == "wall" else self._cpu
-        baseline, candidate = sides[0][:pairs], sides[1][:pairs]
+        judged = self if used == self.metric else self._wall if used == "wall" else self._cpu
+        baseline, candidate = judged.values[0][:pairs], judged.values[1][:pairs]
         if np.isnan(baseline).any() or np.isnan(candidate).any():
             raise MeasurementError(why_unknown(self.launches, self.metric))
         return baseline, candidate
@@ -94,7 +94,7 @@ class MetricPairs:
         """
         if self.metric != "active" or pairs <= self._known_pairs:
             return self.metric
-        return "cpu" if pairs > self._known_wall_pairs else "wall"
+        return "cpu" if pairs > self._wall._known_pairs else "wall"
 
     def pairs_judged_otherwise(self, pairs: int) -> int:
         """Return up to how many pairs looks used another metric than that of the first `pairs`; 0 if none did.
@@ -104,7 +104,7 @@ class MetricPairs:
         used = self.used_metric(pairs)
         if used == self.metric:
             return 0
-        return self._known_pairs if used == "wall" else max(self._known_pairs, self._known_wall_pairs)
+        return self._known_pairs if used == "wall" else max(self._known_pairs, self._wall._known_pairs)
 
     def _shell_hint(self) -> str:
         """Return what else to do if subtracting a shell's start may have left nothing of a launch."""
@@ -150,26 +150,17 @@ class MetricPairs:
 
     @cached_property
     def _known_pairs(self) -> int:
-        """How many pairs, from the first on, have the metric."""
-        return _count_known(self.values)
+        """How many pairs come before the first one of which a side lacks the metric."""
+        unknown = np.isnan(self.values[0]) | np.isnan(self.values[1])
+        return int(np.argmax(unknown)) if unknown.any() else len(unknown)
 
     @cached_property
-    def _known_wall_pairs(self) -> int:
-        return _count_known(self._wall)
+    def _cpu(self) -> MetricPairs:
+        return replace(self, metric="cpu")
 
     @cached_property
-    def _cpu(self) -> tuple[FloatArray, FloatArray]:
-        return pair_values(self.launches, self._positions, "cpu")
-
-    @cached_property
-    def _wall(self) -> tuple[FloatArray, FloatArray]:
-        return pair_values(self.launches, self._positions, "wall")
-
-
-def _count_known(sides: tuple[FloatArray, FloatArray]) -> int:
-    """Return how many pairs come before the first one with an unknown side."""
-    unknown = np.isnan(sides[0]) | np.isnan(sides[1])
-    return int(np.argmax(unknown)) if unknown.any() else len(unknown)
+    def _wall(self) -> MetricPairs:
+        return replace(self, metric="wall")
 
 
 def hidden_by_clock(launches: Launches, place: int, metric: str, one: FloatArray, other: FloatArray) -> float:
