@@ -116,7 +116,7 @@ class Runner:
     """How many launches were started, without the commands around them."""
     has_begun: bool = False
     """Whether anything was started, be it a launch or a command around launches."""
-    watch: Watch | None = None
+    watch: Watch = lambda _: None
     """Is told of a command around launches that lasts."""
 
     def launch(self, target: Target, instrument: Instrument[Value], keep: Callable[[Reading[Value]], Kept]) -> Kept:
@@ -356,27 +356,22 @@ class Runner:
             self.launcher.forget_cancel()
             self.run_hook("--conclude", self.hooks.of(self.hooks.conclude, target))
 
-    def _run_watched(self, option: str, spec: LaunchSpec, watch: Watch) -> Measured:
-        """Run a command that may last, and tell the watch of it, as nothing else would show it."""
-        reported_s, name = list[float](), f"{option} {command_line(spec.argv)}"
-
-        def waiting(seconds: float) -> None:
-            if seconds >= _LONG_COMMAND_S:
-                reported_s.append(seconds)
-                watch(Progress(name, 0, None, waited_s=seconds))
-
-        measured = self.launcher.launch(spec, waiting)
-        if reported_s:
-            watch(Progress(name, 0, None, waited_s=0.0))
-        return measured
-
     def run_hook(self, option: str, spec: LaunchSpec) -> None:
         """Run the command that an option named; raises MeasurementError if it fails, Interrupted if it is cut short."""
         check_hook_ended(option, spec, self._run_hook(option, spec))
 
     def _run_hook(self, option: str, spec: LaunchSpec) -> Measured:
-        self.has_begun = True
-        measured = self.launcher.launch(spec) if self.watch is None else self._run_watched(option, spec, self.watch)
+        """Run a command that may last, and tell the watch of it, as nothing else would show it."""
+        self.has_begun, reported_s, name = True, list[float](), f"{option} {command_line(spec.argv)}"
+
+        def waiting(seconds: float) -> None:
+            if seconds >= _LONG_COMMAND_S:
+                reported_s.append(seconds)
+                self.watch(Progress(name, 0, None, waited_s=seconds))
+
+        measured = self.launcher.launch(spec, waiting)
+        if reported_s:
+            self.watch(Progress(name, 0, None, waited_s=0.0))
         self.left_by_hooks += measured.left_behind
         self.not_killed += measured.not_killed
         return measured
