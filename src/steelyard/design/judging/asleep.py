@@ -17,10 +17,7 @@ _PROCESSOR_METRICS = ("cpu", "user", "sys", "task_clock")
 
 def asleep_finding(record: Weighing | Run, benchmark: int, metric: str) -> Finding | None:
     """Return a finding if launches of a side slept for much of their time, with what the metric has of that."""
-    if record.settings.harness is not None or metric not in ("active", *_PROCESSOR_METRICS):
-        return None
-    asleep = {side: share for side, share in _shares_asleep(record, benchmark).items() if share >= _LEAST_SHARE_ASLEEP}
-    if not asleep:
+    if metric not in ("active", *_PROCESSOR_METRICS) or not (asleep := _shares_asleep(record, benchmark)):
         return None
     sleeps = f"a launch{of_sides(record, asleep)} sleeps for {least_share(asleep.values())} of its time"
     if metric == "active":
@@ -39,12 +36,13 @@ def asleep_finding(record: Weighing | Run, benchmark: int, metric: str) -> Findi
 
 def is_asleep(record: Weighing | Run, benchmark: int) -> bool:
     """Return whether launches of a command slept for much of their time, as they do while a server works for them."""
-    is_command = record.settings.harness is None
-    return is_command and any(share >= _LEAST_SHARE_ASLEEP for share in _shares_asleep(record, benchmark).values())
+    return bool(_shares_asleep(record, benchmark))
 
 
 def _shares_asleep(record: Weighing | Run, benchmark: int) -> dict[int, float]:
-    """Return by side, 0 or 1, the part of a launch's time, without its waits for a processor, that it slept."""
+    """Return by side, 0 or 1, the part of a command's time, less its waits for a processor, that it slept, if much."""
+    if record.settings.harness is not None:
+        return {}
     launches = record.launches
     awake_ns, ready_ns = launches.metric("cpu"), launches.column("wall_ns") - launches.waited_ns()
     # Threads that a timer wakes hide how long others wait for a processor: whenever any task waited, it may have been
@@ -52,9 +50,13 @@ def _shares_asleep(record: Weighing | Run, benchmark: int) -> dict[int, float]:
     nobody_waited_ns = launches.column("wall_ns") - np.nan_to_num(launches.column("pressure_ns"))
     is_told = launches.knows_waits() & (launches.worked_alone() | (nobody_waited_ns > awake_ns))
     known, sides = launches.of(benchmark, USED) & is_told, np.asarray(launches.side)
-    masks = [(side, known & (sides == side)) for side in (0, 1)]
-    # All launches of a side tell whether they are long enough: a few that another program delayed are unlike the rest.
-    long_enough = [
-        (side, mask) for side, mask in masks if mask.any() and np.median(ready_ns[mask]) >= _SHORTEST_LAUNCH_NS
-    ]
-    return {side: float(1 - np.median(awake_ns[mask] / np.maximum(ready_ns[mask], 1))) for side, mask in long_enough}
+    shares: dict[int, float] = {}
+    for side in (0, 1):
+        mask = known & (sides == side)
+        # All launches of a side tell whether they are long enough: a few that another program delayed are unlike the
+        # rest.
+        if mask.any() and np.median(ready_ns[mask]) >= _SHORTEST_LAUNCH_NS:
+            share = float(1 - np.median(awake_ns[mask] / np.maximum(ready_ns[mask], 1)))
+            if share >= _LEAST_SHARE_ASLEEP:
+                shares[side] = share
+    return shares
