@@ -19,6 +19,7 @@ from benchmarks.diff_unpaired import Sessions, on_traces
 from benchmarks.simulation import table
 from benchmarks.words import whole_numbers
 from steelyard.design.unpaired import foreign
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.foreign import ForeignBenchmark, ForeignFile, ForeignResults, Provenance
 from steelyard.model.structs import validated
 from steelyard.stats.arrays import FloatArray
@@ -51,7 +52,7 @@ def shares(sessions: Sessions, processes: int, change: float, tries: int) -> tup
         one, other = sessions(generator, processes)
         pair = of_times(one.logs, "a"), of_times(other.logs + np.log1p(change), "b")
         verdicts.append(
-            foreign.compare_foreign(*pair, margin=0.005, alpha=0.01, same_conditions=True).verdicts[0].verdict
+            foreign.compare_foreign(*pair, Terms(margin=0.005, alpha=0.01, same_conditions=True)).verdicts[0].verdict
         )
     return verdicts.count("slower") / tries, verdicts.count("faster") / tries
 

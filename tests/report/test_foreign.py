@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.design.unpaired.foreign import compare_foreign
+from steelyard.design.unpaired.terms import Terms
 from steelyard.report.foreign import diff_markdown, direction, show_diff, value_text
 from tests.foreign import foreign_results, processes
 from tests.report.records import on_screen
@@ -34,7 +35,7 @@ def test_directions() -> None:
 def test_an_interval_that_rests_on_a_guess_claims_no_confidence() -> None:
     baseline = foreign_results({"sort": processes(12)}, name="old.json")
     candidate = foreign_results({"sort": processes(12, 1.2, seed=5)}, name="new.json")
-    text = diff_markdown(compare_foreign(baseline, candidate, margin=0.005, alpha=0.01))
+    text = diff_markdown(compare_foreign(baseline, candidate, Terms(margin=0.005, alpha=0.01)))
     assert "A <code>old.json</code>, B <code>new.json</code>" in text
     assert "%] if drift was no more than told |" in text
     assert "- <code>sort</code>: drift cannot be seen in so few or such short processes; 2 % is assumed" in text
@@ -46,7 +47,7 @@ def test_what_is_said_of_several_benchmarks_is_said_once() -> None:
         foreign_results({name: processes(12, 1.01, seed=seed + place) for place, name in enumerate(names)})
         for seed in (1, 9)
     )
-    report = compare_foreign(baseline, candidate, margin=0.005, alpha=0.01)
+    report = compare_foreign(baseline, candidate, Terms(margin=0.005, alpha=0.01))
     assert [one.verdict for one in report.verdicts] == ["undecided"] * 5
     on_terminal = " ".join(on_screen(lambda console: show_diff(console, report)).split())
     for text in (on_terminal, diff_markdown(report)):

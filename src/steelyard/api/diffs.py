@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,24 +10,12 @@ from steelyard.model.errors import UsageError
 from steelyard.model.metrics import is_counted
 
 if TYPE_CHECKING:
+    from steelyard.design.unpaired.terms import Terms
     from steelyard.model.foreign import ForeignReport, ForeignResults
     from steelyard.model.records import Run, Weighing
     from steelyard.model.unpaired import UnpairedReport
 
     Difference = ForeignReport | UnpairedReport | Weighing
-
-
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """How records are compared: the margin is a part of 1; without `metrics`, those of the first run are compared."""
-
-    margin: float
-    alpha: float
-    metrics: Sequence[str] | None
-    force: bool
-    """Compare even runs of two machines."""
-    same_conditions: bool
-    """For imports: nothing else changed on the machine between them."""
 
 
 def difference(
@@ -45,14 +32,18 @@ def difference(
     from steelyard.model.foreign import ForeignResults
 
     if isinstance(baseline, ForeignResults) and isinstance(candidate, ForeignResults):
-        return _difference_of_imports(baseline, candidate, terms)
+        from steelyard.design.unpaired.foreign import compare_foreign
+
+        if terms.metrics:
+            raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
+        return compare_foreign(baseline, candidate, terms)
     if terms.same_conditions:
         raise UsageError("--same-conditions is for imports: what runs tell of their conditions is judged; leave it out")
     from steelyard.design.unpaired.comparable import require_run
 
     runs = require_run(baseline, names[0]), require_run(candidate, names[1])
     for run, name in zip(runs, names, strict=True):
-        check_kind(run, name, terms.metrics or runs[0].settings.metrics)
+        check_kind(run, name, terms.metrics_of(runs[0]))
     return difference_of_runs(*runs, terms)
 
 
@@ -67,28 +58,10 @@ def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
 
 def difference_of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
     """Return what two runs say about each other; raise as `difference` does."""
-    metrics = terms.metrics or baseline.settings.metrics
-    if is_counted(metrics[0]):
+    if is_counted(terms.metrics_of(baseline)[0]):
         from steelyard.design.unpaired.counts import compare_counts
 
-        return compare_counts(
-            baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=metrics, force=terms.force
-        )
+        return compare_counts(baseline, candidate, terms)
     from steelyard.design.unpaired.runs import compare_runs
 
-    return compare_runs(baseline, candidate, margin=terms.margin, alpha=terms.alpha, metrics=metrics, force=terms.force)
-
-
-def _difference_of_imports(baseline: ForeignResults, candidate: ForeignResults, terms: Terms) -> ForeignReport:
-    from steelyard.design.unpaired.foreign import compare_foreign
-
-    if terms.metrics:
-        raise UsageError("--metric chooses from what steelyard measures; imports have one value a benchmark")
-    return compare_foreign(
-        baseline,
-        candidate,
-        margin=terms.margin,
-        alpha=terms.alpha,
-        same_conditions=terms.same_conditions,
-        force=terms.force,
-    )
+    return compare_runs(baseline, candidate, terms)

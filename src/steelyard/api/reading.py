@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.api.arguments import read_argument, read_optional_argument
-from steelyard.api.diffs import Terms, difference
+from steelyard.api.diffs import difference
 from steelyard.api.kept import kept_paths
 from steelyard.api.keywords import PathName, fraction_of, margin_text
 from steelyard.api.record import Diff, ProjectRecord, Record
@@ -16,6 +16,7 @@ from steelyard.api.streams import file_for
 from steelyard.api.wording import reword_errors
 from steelyard.design.conversion import convert_files
 from steelyard.design.outcome import Outcome, is_running, recall_record
+from steelyard.design.unpaired.terms import Terms
 from steelyard.design.world import World
 from steelyard.model.documents import Document, load_document
 from steelyard.model.errors import UsageError

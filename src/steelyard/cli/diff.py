@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steelyard.api.diffs import Terms, difference, difference_of_runs
+from steelyard.api.diffs import difference
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.inputs import record_paths
 from steelyard.cli.options import (
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from steelyard.api.diffs import Difference
     from steelyard.design.world import World
     from steelyard.model.foreign import ForeignReport
-    from steelyard.model.records import Run
     from steelyard.model.unpaired import UnpairedReport
 
 
@@ -103,44 +102,42 @@ def diff(options: DiffOptions, world: World) -> int:
 
 
 def _diff_files(options: DiffOptions, world: World) -> int:
+    from steelyard.design.unpaired.terms import Terms
     from steelyard.model.files import load_any
 
-    terms = _terms(options)
-    outputs = (options.json, options.markdown, options.html)
-    check_writable(*outputs)
-    paths = record_paths(world, options.baseline, options.candidate)
-    check_apart(outputs, paths)
-    records = [load_any(path) for path in paths]
-    names = (options.baseline, options.candidate)
-    return _show_difference(difference(records[0], records[1], names, terms), options, world)
-
-
-def diff_runs(
-    runs: tuple[Run, Run], metrics: list[str], options: DiffOptions, world: World, *, beside_data: bool
-) -> int:
-    """Compare two runs in these metrics, print the result, and return the verdict's exit status.
-
-    The result goes to stderr if stdout has data (`beside_data`).
-    """
-    terms = _terms(options, metrics)
-    return _show_difference(difference_of_runs(*runs, terms), options, world, beside_data=beside_data)
-
-
-def _terms(options: DiffOptions, metrics: list[str] | None = None) -> Terms:
-    return Terms(
+    terms = Terms(
         margin=relative_margin(options.margin),
         alpha=alpha_checked(options.alpha),
-        metrics=metric_names(options.metric) if options.metric else metrics,
+        metrics=metric_names(options.metric) if options.metric else None,
         force=options.force,
         same_conditions=options.same_conditions,
     )
+    files = FileOptions(json=options.json, markdown=options.markdown, html=options.html)
+    check_writable(*files.paths())
+    paths = record_paths(world, options.baseline, options.candidate)
+    check_apart(files.paths(), paths)
+    records = [load_any(path) for path in paths]
+    names = (options.baseline, options.candidate)
+    found = difference(records[0], records[1], names, terms)
+    return show_difference(found, files, world, functions=options.functions, strict=options.strict)
 
 
-def _show_difference(difference: Difference, options: DiffOptions, world: World, *, beside_data: bool = False) -> int:
+def show_difference(
+    difference: Difference,
+    files: FileOptions,
+    world: World,
+    *,
+    functions: int,
+    strict: bool,
+    beside_data: bool = False,
+) -> int:
+    """Print what two records say about each other, write the files, and return the verdict's exit status.
+
+    The result goes to stderr if stdout has data, of these files or others (`beside_data`).
+    """
     from steelyard.cli.status import announced_status
     from steelyard.model.foreign import ForeignReport
 
-    files, strict = FileOptions(json=options.json, markdown=options.markdown, html=options.html), options.strict
     beside_data = beside_data or is_printed(*files.paths())
     if isinstance(difference, ForeignReport):
         from steelyard.report import foreign
@@ -155,7 +152,7 @@ def _show_difference(difference: Difference, options: DiffOptions, world: World,
             from steelyard.design.outcome import Outcome
 
             return report_outcome(
-                Outcome(difference), files, world, functions=options.functions, strict=strict, beside_data=beside_data
+                Outcome(difference), files, world, functions=functions, strict=strict, beside_data=beside_data
             )
         from steelyard.report import unpaired
 

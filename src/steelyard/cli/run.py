@@ -35,7 +35,7 @@ from steelyard.cli.settings import HeapOptions, MeasuringOptions, SuiteOptions, 
 from steelyard.cli.signals import uninterrupted
 from steelyard.cli.views import ShownUnits, in_units
 from steelyard.model.errors import MeasurementError, SteelyardError, UsageError
-from steelyard.model.values import metric_names, seconds
+from steelyard.model.values import metric_names, relative_margin, seconds
 
 if TYPE_CHECKING:
     from steelyard.design.outcome import Outcome
@@ -210,14 +210,17 @@ def _load_baseline(name: str, options: RunOptions, world: World) -> Run:
 
 def _compare_with_baseline(baseline: Run, candidate: Run, options: RunOptions, world: World) -> int:
     """Compare with a kept run, as `diff` does, in the metrics measured now; return the verdict's exit status."""
-    from steelyard.cli.diff import DiffOptions, diff_runs
+    from steelyard.api.diffs import difference_of_runs
+    from steelyard.cli.diff import show_difference
+    from steelyard.design.unpaired.terms import Terms
 
-    diff_options = DiffOptions(
-        baseline=Path(options.baseline or ""),
-        candidate=Path(),
-        alpha=options.judging.alpha,
+    judging = options.judging
+    terms = Terms(margin=relative_margin(judging.margin), alpha=judging.alpha, metrics=candidate.settings.metrics)
+    return show_difference(
+        difference_of_runs(baseline, candidate, terms),
+        FileOptions(),
+        world,
         functions=options.functions,
         strict=options.strict,
+        beside_data=is_printed(*options.files.paths()),
     )
-    runs, beside_data = (baseline, candidate), is_printed(*options.files.paths())
-    return diff_runs(runs, candidate.settings.metrics, diff_options, world, beside_data=beside_data)

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from steelyard.design.unpaired.counts import compare_counts
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.launches import Launches
@@ -14,6 +15,7 @@ from steelyard.model.subject import Benchmark, Subject
 from tests.design.scripted import MACHINE
 
 SECONDS = itertools.count(1.0, 0.001)  # no two counts take the same time
+TERMS = Terms(margin=0.005, alpha=0.01)
 FLAGS = ["--tool=cachegrind", "--cache-sim=no", "--LL=8388608,16,64"]
 
 
@@ -40,12 +42,12 @@ def counted(
 
 
 def compare(one: Run, other: Run, *, metrics: tuple[str, ...] = ("instructions",), force: bool = False) -> str | None:
-    record = compare_counts(one, other, margin=0.005, alpha=0.01, metrics=list(metrics), force=force)
+    record = compare_counts(one, other, Terms(margin=0.005, alpha=0.01, metrics=metrics, force=force))
     return record.verdict
 
 
 def test_counts_of_two_runs_are_judged_as_if_counted_together() -> None:
-    record = compare_counts(counted(1000), counted(1010), margin=0.005, alpha=0.01, metrics=["instructions"])
+    record = compare_counts(counted(1000), counted(1010), TERMS)
     assert record.verdict == "slower"
     assert record.change == pytest.approx(0.01)
     assert record.counting is not None
@@ -66,7 +68,7 @@ def test_of_a_harness_one_iteration_is_compared_however_many_each_run_counted(on
         benchmarks = [Benchmark(name="work", candidate=0, loops=loops)]
         return run.model_copy(update={"settings": settings, "benchmarks": benchmarks})
 
-    record = compare_counts(of(one), of(other), margin=0.005, alpha=0.01, metrics=["instructions"])
+    record = compare_counts(of(one), of(other), TERMS)
     assert (record.verdict, record.change) == ("same", 0.0)
     assert record.derived is not None
     assert record.derived.verdicts[0].baseline is not None
@@ -123,11 +125,9 @@ def test_weights_are_of_the_cost_alone() -> None:
     ],
 )
 def test_what_changes_the_work_of_both_is_said(other: Run, said: str) -> None:
-    record = compare_counts(counted(1000), other, margin=0.005, alpha=0.01, metrics=["instructions"])
+    record = compare_counts(counted(1000), other, TERMS)
     assert any(finding.message.startswith(said) for finding in record.findings)
-    record = compare_counts(
-        counted(1000), asked(counted(1000), cpu=1), margin=0.005, alpha=0.01, metrics=["instructions"]
-    )
+    record = compare_counts(counted(1000), asked(counted(1000), cpu=1), TERMS)
     assert not record.findings
 
 
@@ -147,7 +147,7 @@ def test_benchmarks_of_one_run_alone_are_named() -> None:
         }
         return run.model_copy(update=update)
 
-    record = compare_counts(of("a", "b"), of("a", "c"), margin=0.005, alpha=0.01, metrics=["instructions"])
+    record = compare_counts(of("a", "b"), of("a", "c"), TERMS)
     assert [one.name for one in record.benchmarks] == ["a"]
     assert [finding.message for finding in record.findings] == [
         "measured in A only, so not compared: b",

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from steelyard.design.unpaired.foreign import compare_foreign, describe_levels
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults, ForeignVerdict
 from tests.foreign import foreign_results, processes
 
+TERMS = Terms(margin=0.005, alpha=0.01)
+
 
 def judged(a: ForeignResults, b: ForeignResults, **options: Any) -> ForeignVerdict:
-    limits: dict[str, Any] = {"margin": 0.005, "alpha": 0.01, "same_conditions": True}
-    return compare_foreign(a, b, **{**limits, **options}).verdicts[0]
+    return compare_foreign(a, b, replace(TERMS, **{"same_conditions": True, **options})).verdicts[0]
 
 
 def pair(factor: float, count: int = 50, **options: Any) -> tuple[ForeignResults, ForeignResults]:
@@ -105,8 +107,7 @@ def test_benchmarks_share_alpha_and_lonely_ones_are_named() -> None:
     report = compare_foreign(
         foreign_results({**many, "old": processes(3)}, name="a"),
         foreign_results({**many, "new": processes(3)}, name="b"),
-        margin=0.005,
-        alpha=0.01,
+        TERMS,
     )
     assert report.alpha == 0.0025
     assert len(report.verdicts) == 4
@@ -118,19 +119,18 @@ def test_benchmarks_share_alpha_and_lonely_ones_are_named() -> None:
 
 def test_benchmarks_that_cannot_be_judged_take_no_share_of_alpha() -> None:
     sides = {"enough": processes(40), "few": processes(39), "fewer": processes(5)}
-    report = compare_foreign(
-        *(foreign_results(sides, name=name) for name in "ab"), margin=0.005, alpha=0.01, same_conditions=True
-    )
+    a, b = (foreign_results(sides, name=name) for name in "ab")
+    report = compare_foreign(a, b, replace(TERMS, same_conditions=True))
     assert report.alpha == 0.01
 
 
 def test_only_what_is_of_one_unit_has_a_mean() -> None:
     a, b = (foreign_results({name: processes(20, seed=one) for one, name in enumerate("abc")}, name=x) for x in "xy")
-    report = compare_foreign(a, b, margin=0.005, alpha=0.01)
+    report = compare_foreign(a, b, TERMS)
     [mean] = report.means
     assert (mean.metric, mean.benchmarks) == (report.verdicts[0].unit, 3)
-    odd = [replace(side, benchmarks=[*side.benchmarks[:2], replace(side.benchmarks[2], unit="B")]) for side in (a, b)]
-    [mean] = compare_foreign(*odd, margin=0.005, alpha=0.01).means
+    a, b = (replace(side, benchmarks=[*side.benchmarks[:2], replace(side.benchmarks[2], unit="B")]) for side in (a, b))
+    [mean] = compare_foreign(a, b, TERMS).means
     assert mean.benchmarks == 2
 
 
@@ -167,7 +167,7 @@ def test_the_commands_of_one_file_are_imported_apart() -> None:
 def test_another_machine_and_what_else_differs_is_said() -> None:
     a = foreign_results({"x": processes(20)}, name="a", machine={"processor": "one", "host": "h"})
     b = foreign_results({"x": processes(20, seed=2)}, name="b", machine={"processor": "two", "host": "g"})
-    report = compare_foreign(a, b, margin=0.005, alpha=0.01, force=True)
+    report = compare_foreign(a, b, replace(TERMS, force=True))
     assert [finding.code for finding in report.findings] == ["other-machine", "differs", "differs"]
 
 

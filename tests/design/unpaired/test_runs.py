@@ -10,6 +10,7 @@ import pytest
 from steelyard.design.timing.alone import RunMeasurement
 from steelyard.design.unpaired.comparable import require_run
 from steelyard.design.unpaired.runs import compare_runs
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load_any, save
 from steelyard.model.launch_spec import LaunchSpec
@@ -40,7 +41,7 @@ AGAIN = measured(scripted(seed=3), created="2026-01-02T00:00:00+00:00")
 
 
 def diff(one: Run = A, other: Run = B, **options: object) -> UnpairedReport:
-    return compare_runs(one, other, **{"margin": 0.005, "alpha": 0.01, **options})  # type: ignore[arg-type]
+    return compare_runs(one, other, Terms(**{"margin": 0.005, "alpha": 0.01, **options}))  # type: ignore[arg-type]
 
 
 def notes(report: UnpairedReport) -> str:

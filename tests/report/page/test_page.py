@@ -13,6 +13,7 @@ import pytest
 from steelyard.design.reporting import page_of_shown
 from steelyard.design.unpaired.foreign import compare_foreign
 from steelyard.design.unpaired.runs import compare_runs
+from steelyard.design.unpaired.terms import Terms
 from steelyard.history.calibrations import to_json
 from steelyard.model.bisection import Bisection, Commit, Compared, End, Step
 from steelyard.model.errors import UsageError
@@ -246,7 +247,7 @@ def test_an_import_and_the_diff_of_two(tmp_path: Path) -> None:
     )
     save(one, tmp_path / "a")
     assert "Imported, not measured by Steelyard" in told(pages.page([tmp_path / "a"]))
-    found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
+    found = compare_foreign(one, other, Terms(margin=0.01, alpha=0.01))
     diff = told(page_of_shown([found], pages.NOW))
     assert "+50" in diff
     assert "Every sample in its order" in diff
@@ -264,7 +265,7 @@ def test_the_diff_of_imports_has_a_column_for_what_is_better_only_where_that_dif
             pairs = zip(made.benchmarks, rates, strict=True)
             sides.append(replace(made, benchmarks=[replace(each, higher_is_better=rate) for each, rate in pairs]))
         one, other = sides
-        found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
+        found = compare_foreign(one, other, Terms(margin=0.01, alpha=0.01))
         return ">better<" in page_of_shown([found], pages.NOW)
 
     assert (better(False, True), better(True, True), better(False, False)) == (True, False, False)
@@ -273,7 +274,7 @@ def test_the_diff_of_imports_has_a_column_for_what_is_better_only_where_that_dif
 def test_the_diff_of_two_runs() -> None:
     one = records.run()
     other = one.model_copy(update={"created": "2026-01-02T00:00:00Z"})
-    found = compare_runs(one, other, margin=0.01, alpha=0.01, metrics=["active"])
+    found = compare_runs(one, other, Terms(margin=0.01, alpha=0.01, metrics=["active"]))
     text = told(page_of_shown([found], pages.NOW))
     assert "measured apart" in text
     assert "active: wall time less" in text  # a metric has the same name as in the options
@@ -284,7 +285,7 @@ def test_of_very_many_rows_those_that_changed_most_have_charts(tmp_path: Path, m
     levels = {"same": 1.0, "less": 1.001, "more": 1.5}
     one = foreign_results({name: processes(12, 1.0) for name in levels}, name="a.json")
     other = foreign_results({name: processes(12, level) for name, level in levels.items()}, name="b.json")
-    found = compare_foreign(one, other, margin=0.01, alpha=0.01, same_conditions=False, force=False)
+    found = compare_foreign(one, other, Terms(margin=0.01, alpha=0.01))
     page = page_of_shown([found], pages.NOW)
     assert "2 of 3 rows have charts" in told(page)
     assert [article.count("<figure") for article in page.split("<article")[1:]] == [0, 2, 2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 from steelyard.design.findings import some_names
@@ -14,6 +14,7 @@ from steelyard.design.unpaired.comparable import (
     unshared_findings,
 )
 from steelyard.design.unpaired.differences import apart_findings
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.counting import Count, Counting, CountSettings, Functions, Weights
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
@@ -24,18 +25,17 @@ from steelyard.model.records import Run, Weighing
 _CACHE_FLAGS = ("--cache-sim=", "--I1=", "--D1=", "--LL=")
 
 
-def compare_counts(
-    baseline: Run, candidate: Run, *, margin: float, alpha: float, metrics: Sequence[str], force: bool = False
-) -> Weighing:
+def compare_counts(baseline: Run, candidate: Run, terms: Terms) -> Weighing:
     """Return a weighing made of two runs' counts, with its verdicts.
 
     Raises UsageError, naming what differs, for counts of different tools, versions, flags or libraries (unless forced),
     and for runs with no benchmark in common.
     """
     check_two(baseline, candidate)
+    metrics = terms.metrics_of(baseline)
     compared = counted(metrics)
     differences = list(_counting_differences(baseline, candidate, compared))
-    if differences and not force:
+    if differences and not terms.force:
         raise UsageError(
             f"A and B were counted differently: {'; '.join(differences)}. Such counts differ by more than most "
             "changes: count both in one place and with the same options, or give --force"
@@ -45,7 +45,9 @@ def compare_counts(
         tool=candidate.tool,
         created=candidate.created,
         machine=candidate.machine,
-        settings=candidate.settings.model_copy(update={"margin": margin, "alpha": alpha, "metrics": compared}),
+        settings=candidate.settings.model_copy(
+            update={"margin": terms.margin, "alpha": terms.alpha, "metrics": compared}
+        ),
         subjects=[*baseline.subjects, *candidate.subjects],
         benchmarks=[candidate.benchmarks[place].model_copy(update={"candidate": 1}) for _, place in shared],
         stop=["decided"] * len(shared),

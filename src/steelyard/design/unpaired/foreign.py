@@ -13,6 +13,7 @@ changing load. So whoever wants a verdict has to vouch for the same conditions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import expm1, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from steelyard.design.findings import coarse_clock_finding, some_names
 from steelyard.design.unpaired.differences import OTHER_MACHINE, difference_finding, left_out_findings
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import (
@@ -89,29 +91,21 @@ def _level(over: tuple[float, float], within: FloatArray, samples: npt.NDArray[n
     )
 
 
-def compare_foreign(
-    baseline: ForeignResults,
-    candidate: ForeignResults,
-    *,
-    margin: float,
-    alpha: float,
-    same_conditions: bool = False,
-    force: bool = False,
-) -> ForeignReport:
+def compare_foreign(baseline: ForeignResults, candidate: ForeignResults, terms: Terms) -> ForeignReport:
     """Judge the candidate against the baseline, in each benchmark that both have; those that tell enough share alpha.
 
-    Unless somebody vouches that both were measured under the `same_conditions`, every verdict is `undecided`.
+    Unless somebody vouches that both were measured under the same conditions, every verdict is `undecided`.
 
     Raises UsageError for results that cannot be compared: of different tools, machines (unless forced), units.
     """
-    _check_comparable(baseline, candidate, force=force)
+    _check_comparable(baseline, candidate, force=terms.force)
     shared = _shared_benchmarks(baseline, candidate)
-    level = alpha / (sum(_shortage(*pair) is None for pair in shared) or len(shared))
-    limits = _Limits(margin, level, same_conditions)
+    level = terms.alpha / (sum(_shortage(*pair) is None for pair in shared) or len(shared))
+    own_terms = replace(terms, alpha=level)
     findings = [*_differences(baseline, candidate), *_unshared_findings(baseline, candidate, shared)]
     sides = (_describe([pair[side] for pair in shared]) for side in (0, 1))
-    verdicts = [_verdict(one, other, limits) for one, other in zip(*sides, strict=True)]
-    return ForeignReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
+    verdicts = [_verdict(one, other, own_terms) for one, other in zip(*sides, strict=True)]
+    return ForeignReport(baseline, candidate, terms.margin, level, verdicts, findings, _means(verdicts))
 
 
 def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
@@ -204,24 +198,16 @@ def _unshared_findings(
 # --- the verdict
 
 
-class _Limits(NamedTuple):
-    """What a verdict is held to."""
-
-    margin: float
-    alpha: float
-    same_conditions: bool
-
-
-def _verdict(baseline: _DescribedBenchmark, candidate: _DescribedBenchmark, limits: _Limits) -> ForeignVerdict:
+def _verdict(baseline: _DescribedBenchmark, candidate: _DescribedBenchmark, terms: Terms) -> ForeignVerdict:
     one, other = baseline.benchmark, candidate.benchmark
     sign = -1 if one.higher_is_better else 1  # the cost is judged: what takes more of it is slower
     sides = _values_of(baseline, sign), _values_of(candidate, sign)
     hidden = clock_quantisation(baseline.medians, candidate.medians) if one.unit.split("/")[0] in _TIME_UNITS else 0.0
-    judgement = judge_unpaired(*sides, limits.margin, limits.alpha, quantisation=hidden)
-    findings = list(_findings(one, other, judgement, limits))
+    judgement = judge_unpaired(*sides, terms.margin, terms.alpha, quantisation=hidden)
+    findings = list(_findings(one, other, judgement, terms))
     is_drift_known = isfinite(judgement.allowance)
     lower, upper = (
-        (judgement.lower, judgement.upper) if is_drift_known else _interval_with_least_drift(judgement, limits.alpha)
+        (judgement.lower, judgement.upper) if is_drift_known else _interval_with_least_drift(judgement, terms.alpha)
     )
     is_bounded = max(-lower, upper) < _MOST_LOG_RATIO
     ends = sorted((expm1(sign * lower), expm1(sign * upper))) if is_bounded else None
@@ -254,16 +240,16 @@ def _interval_with_least_drift(judgement: UnpairedJudgement, alpha: float) -> tu
 
 
 def _findings(
-    one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, limits: _Limits
+    one: ForeignBenchmark, other: ForeignBenchmark, judgement: UnpairedJudgement, terms: Terms
 ) -> Iterator[Finding]:
     """Yield why there can be no verdict, if there can be none."""
     if shortage := _shortage(one, other):
         yield shortage
     elif not isfinite(judgement.allowance + judgement.shift.upper):
         yield Finding(code="cannot-tell", message="too few processes can never show anything at so small an --alpha")
-    elif judgement.verdict == "undecided" and (coarse := coarse_clock_finding(judgement.quantisation, limits.margin)):
+    elif judgement.verdict == "undecided" and (coarse := coarse_clock_finding(judgement.quantisation, terms.margin)):
         yield coarse
-    elif judgement.verdict != "undecided" and not limits.same_conditions:
+    elif judgement.verdict != "undecided" and not terms.same_conditions:
         yield Finding(
             code="cannot-tell",
             message="what changed on the machine between A and B shows in neither of them, so no verdict can be given",

@@ -20,6 +20,7 @@ from steelyard.design.unpaired.comparable import (
     unshared_findings,
 )
 from steelyard.design.unpaired.differences import apart_findings
+from steelyard.design.unpaired.terms import Terms
 from steelyard.model.derived import SuiteMean
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.findings import Finding
@@ -45,39 +46,31 @@ from steelyard.stats.unpaired import (
 _MOST_PRESSURE_SHARE = 0.9
 
 
-def compare_runs(
-    baseline: Run,
-    candidate: Run,
-    *,
-    margin: float,
-    alpha: float,
-    metrics: Sequence[str] | None = None,
-    force: bool = False,
-) -> UnpairedReport:
+def compare_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport:
     """Judge the candidate run against the baseline run, each benchmark that both have, in each metric.
 
-    `metrics` None takes the baseline's. Benchmarks that were measured for long enough share alpha evenly. Raises
-    UsageError for runs of different machines (unless forced), for a run and itself, and for runs with no benchmark in
-    common; MeasurementError where the first metric is undefined in all benchmarks, which are else left out.
+    Benchmarks that were measured for long enough share alpha evenly. Raises UsageError for runs of different machines
+    (unless forced), for a run and itself, and for runs with no benchmark in common; MeasurementError where the first
+    metric is undefined in all benchmarks, which are else left out.
     """
-    check_comparable(baseline, candidate, force=force)
+    check_comparable(baseline, candidate, force=terms.force)
     shared = shared_benchmarks(baseline, candidate)
     parts = [by_benchmark(run) for run in (baseline, candidate)]
     views = {places: (parts[0][places[0]], parts[1][places[1]]) for places in shared}
     shared = [places for places in shared if _is_measured(*views[places], places)] or shared
-    requested_metrics = metrics or baseline.settings.metrics
+    metrics = terms.metrics_of(baseline)
     findings = [
         *differences(baseline, candidate),
         *clock_differences(baseline, candidate, shared),
         *unshared_findings(baseline, candidate, shared),
-        *apart_findings(counted(requested_metrics)),
+        *apart_findings(counted(metrics)),
     ]
-    level = alpha / (sum(_are_long_enough(views[places], places) for places in shared) or len(shared))
+    level = terms.alpha / (sum(_are_long_enough(views[places], places) for places in shared) or len(shared))
     verdicts, without_verdict = list[UnpairedVerdict](), dict[str, list[str]]()
     for places in shared:
-        for position, metric in enumerate(timed(requested_metrics)):
+        for position, metric in enumerate(timed(metrics)):
             try:
-                verdicts.append(_verdict(views[places], places, metric, margin, level))
+                verdicts.append(_verdict(views[places], places, metric, terms.margin, level))
             except MeasurementError as error:
                 without_verdict.setdefault(str(error), []).append(candidate.benchmarks[places[1]].name)
                 if position == 0:
@@ -85,7 +78,7 @@ def compare_runs(
     if not verdicts:
         raise MeasurementError(next(iter(without_verdict)))
     findings += [_no_change_finding(why, names, len(shared)) for why, names in without_verdict.items()]
-    return UnpairedReport(baseline, candidate, margin, level, verdicts, findings, _means(verdicts))
+    return UnpairedReport(baseline, candidate, terms.margin, level, verdicts, findings, _means(verdicts))
 
 
 def _no_change_finding(why: str, names: Sequence[str], benchmarks: int) -> Finding:
