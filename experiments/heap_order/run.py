@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
-from steelyard.design.check.session import check_target
+from steelyard.design.check.session import CheckRequest, check_target
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.target import Target
@@ -160,14 +160,9 @@ def _heap_of(launch: LaunchSpec, runner: Runner) -> list[str]:
 
 
 def _findings(subject: Subject, seconds: float) -> str:
-    found = check_target(
-        subject,
-        Settings(metrics=["active"], harness="protocol", timeout_s=60),
-        World(),
-        lambda progress: None,  # noqa: ARG005 - the table is short
-        selection=Selection(only=[FIRST, LAST]),
-        seconds=seconds,
-    )
+    settings = Settings(metrics=["active"], harness="protocol", timeout_s=60)
+    request = CheckRequest(subject=subject, settings=settings, selection=Selection(only=[FIRST, LAST]))
+    found = check_target(request, World(), lambda progress: None, seconds=seconds)  # noqa: ARG005 - the table is short
     rows = [[one.benchmark, one.code, one.outcome, one.finding] for one in found.looked if _is_told(one)]
     return table(("benchmark", "rule", "outcome", "finding"), rows)
 

@@ -26,7 +26,6 @@ from steelyard.design.outcome import Outcome
 from steelyard.design.request import Request
 from steelyard.design.session import measure
 from steelyard.design.several import measure_all
-from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import MeasurementError, NothingChosenError, SteelyardError, UsageError
 from steelyard.model.files import describe_error
@@ -165,21 +164,10 @@ def check(
     world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Checking)
     limit_s = seconds_of("--max-time", read_argument("max_time", DEFAULT_LIMIT_S if max_time is None else max_time))
     watches_heap, command_line = bool(read_optional_argument("heap", heap)), read_argument("command", command)
-    selection = Selection(only=options.suite.benchmark or [])
     with ExitStack() as stack:
         with _usage_errors():
-            request = requested_check(command_line, options, limit_s, watch, world)
-            subject, settings, findings = stack.enter_context(request)
-        soundness = check_target(
-            subject,
-            settings,
-            world,
-            watch,
-            selection=selection,
-            seconds=limit_s,
-            heap=watches_heap,
-            findings=findings,
-        )
+            request = stack.enter_context(requested_check(command_line, options, limit_s, watch, world))
+        soundness = check_target(request, world, watch, seconds=limit_s, heap=watches_heap)
     record = Record(soundness)
     if soundness.interrupted:
         raise IncompleteError("interrupted; what was tried is in its record", [record], _INTERRUPTED)

@@ -12,11 +12,9 @@ from steelyard.api.settings import settings_of
 from steelyard.model.values import seconds_in_range
 
 if TYPE_CHECKING:
+    from steelyard.design.check.session import CheckRequest
     from steelyard.design.world import World
-    from steelyard.model.findings import Finding
     from steelyard.model.progress import Watch
-    from steelyard.model.settings import Settings
-    from steelyard.model.subject import Subject
 
 DEFAULT_LIMIT_S = 20.0
 """How long each benchmark is examined by default, s."""
@@ -25,21 +23,24 @@ DEFAULT_LIMIT_S = 20.0
 @contextmanager
 def requested_check(
     command: str, options: Options, max_time: float, watch: Watch, world: World
-) -> Iterator[tuple[Subject, Settings, list[Finding]]]:
-    """Return the command to examine, how it is launched, and what the user should know of its revision, if it has one.
+) -> Iterator[CheckRequest]:
+    """Return what is asked about a command, with what the user should know of its revision, if it has one.
 
     The command exists as long as the context lasts. Raises UsageError, also for a bad `max_time` (s); for a revision
     also as a run of one does.
     """
+    from steelyard.design.check.session import CheckRequest
+    from steelyard.design.suite.selection import Selection
     from steelyard.subjects.command import command_subject
 
     check_limit(max_time)
-    settings = settings_of(options, world)
+    settings, selection = settings_of(options, world), Selection(only=options.suite.benchmark or [])
     if options.revisions.given:
         with subject_of_revision(command, command, options, settings, watch, world) as (subject, findings):
-            yield subject, settings, findings
+            yield CheckRequest(subject=subject, settings=settings, selection=selection, findings=findings)
     else:
-        yield command_subject(command, command, "checked", shell=False, search_path=world.search_path), settings, []
+        subject = command_subject(command, command, "checked", shell=False, search_path=world.search_path)
+        yield CheckRequest(subject=subject, settings=settings, selection=selection)
 
 
 def check_limit(max_time: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,9 @@ from steelyard.api.recipe import LACKED, known_targets, recipe_of
 from steelyard.api.revisions import built_side, findings_of
 from steelyard.api.settings import request_of
 from steelyard.api.targets import LAUNCH_KEYS, AskedTarget
+from steelyard.design.check.session import CheckRequest
 from steelyard.design.folders import enter_folder
 from steelyard.design.request import Request
-from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.findings import Finding
@@ -37,17 +37,12 @@ _SIDES = 2
 _ROLE = "checked"
 
 
-@dataclass(frozen=True)
-class TargetCheck:
+@dataclass(frozen=True, kw_only=True)
+class TargetCheck(CheckRequest):
     """One check: of the benchmarks inside a target's program, or of its command with one combination of parameters."""
 
     name: str
     """Of the target, with the values of its parameters."""
-    subject: Subject
-    settings: Settings
-    selection: Selection
-    findings: Sequence[Finding] = ()
-    """What the user should know about the revision."""
     error: SteelyardError | None = None
     """Why it cannot be tried at all."""
 
@@ -124,11 +119,11 @@ class _CheckedTarget(AskedTarget):
             subject = self._subject_in(side, built, shell=shell)
         except (NotBuiltError, NothingChosenError) as error:
             subject = side.without_program(self.target.command, shell=shell)
-            return [TargetCheck(name, subject, settings, Selection(), error=error)]
+            return [TargetCheck(name=name, subject=subject, settings=settings, error=error)]
         request = self.with_chosen_values(request_of(options, [subject], settings))
         findings = built.findings(subject, settings)
         values = [one.params for one in request.benchmarks] or [{}]
-        return [replace(self._check(request, params), findings=findings) for params in values]
+        return [self._check(replace(request, findings=findings), params) for params in values]
 
     def _subject_in(self, side: Side, built: BuiltSide, *, shell: bool) -> Subject:
         """Return its command as a subject of the side that is checked.
@@ -159,8 +154,10 @@ class _CheckedTarget(AskedTarget):
         values = {LAYOUT: "1", **params} if self.project.build.layouts else params
         subject = with_parameters(subject, values, _ROLE)
         subject = subject.model_copy(update={"name": name, "command": with_values(subject.command, values)})
-        settings = with_values_around(settings, values)
-        return TargetCheck(name, subject, settings, self.selection(request.selection))
+        settings, selection = with_values_around(settings, values), self.selection(request.selection)
+        return TargetCheck(
+            name=name, subject=subject, settings=settings, selection=selection, findings=request.findings
+        )
 
     def target_options(self) -> Options:
         """Return what is asked of its launches; of two commands around them, that of the side that is checked."""

@@ -15,14 +15,9 @@ from steelyard.cli.outputs import check_apart, check_writable, earlier_files_rem
 from steelyard.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from steelyard.design.check.session import CheckRequest
     from steelyard.design.world import World
-    from steelyard.model.findings import Finding
     from steelyard.model.project_file import Project
-    from steelyard.model.settings import Settings
-    from steelyard.model.subject import Subject
-    from steelyard.report.live import LiveLine
 
 _NOT_OF_PROTOCOL = ("harness", "benchmark", "allocations", "json", "max_time")
 
@@ -69,51 +64,29 @@ def _project(options: CheckOptions) -> Project:
 def _check_command(command: str, options: CheckOptions, world: World) -> int:
     """Check a command, as it is here or, built, in a revision."""
     from steelyard.cli.screen import watching
+    from steelyard.design.check.session import check_target
 
     with (
         earlier_files_removed_on_error(options.json, what="check"),
         watching(world) as watch,
-        requested_check(command, options, options.max_time, watch, world) as (subject, settings, findings),
+        requested_check(command, options, options.max_time, watch, world) as request,
     ):
         watch.wipe()
-        say_findings(findings)
-        check_apart([options.json], launched_files([subject], settings))
+        say_findings(request.findings)
+        check_apart([options.json], launched_files([request.subject], request.settings))
         if options.protocol:
-            return _check_conformance(subject, settings, world)
-        return _check_soundness(subject, settings, findings, options, watch, world)
+            return _check_conformance(request, world)
+        record = check_target(request, world, watch, seconds=options.max_time, heap=options.allocations)
+        watch.wipe()
+        show_record(record, options.json, world)
+        return status_of(bool(record.troubles()), record.interrupted)
 
 
-def _check_conformance(subject: Subject, settings: Settings, world: World) -> int:
+def _check_conformance(request: CheckRequest, world: World) -> int:
     from steelyard.cli.screen import output
     from steelyard.design.check.conformance import try_protocol
     from steelyard.report.check import show_rules
 
-    found = try_protocol(subject, settings, world)
-    show_rules(output(world.environment), subject.command, found.rules, interrupted=found.interrupted)
+    found = try_protocol(request.subject, request.settings, world)
+    show_rules(output(world.environment), request.subject.command, found.rules, interrupted=found.interrupted)
     return status_of(any(rule.trouble for rule in found.rules), found.interrupted)
-
-
-def _check_soundness(
-    subject: Subject,
-    settings: Settings,
-    findings: Sequence[Finding],
-    options: CheckOptions,
-    watch: LiveLine,
-    world: World,
-) -> int:
-    from steelyard.design.check.session import check_target
-    from steelyard.design.suite.selection import Selection
-
-    record = check_target(
-        subject,
-        settings,
-        world,
-        watch,
-        selection=Selection(only=options.suite.benchmark or []),
-        seconds=options.max_time,
-        heap=options.allocations,
-        findings=findings,
-    )
-    watch.wipe()
-    show_record(record, options.json, world)
-    return status_of(bool(record.troubles()), record.interrupted)

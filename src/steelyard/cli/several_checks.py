@@ -122,16 +122,8 @@ class _Checks:
         with earlier_files_removed_on_error(path, what="check"):
             if check.error is not None:
                 raise check.error
-            record = check_target(
-                check.subject,
-                check.settings,
-                self.world,
-                self.watch,
-                selection=check.selection,
-                seconds=self.options.max_time,
-                heap=self.options.allocations,
-                findings=check.findings,
-            )
+            seconds, heap = self.options.max_time, self.options.allocations
+            record = check_target(check, self.world, self.watch, seconds=seconds, heap=heap)
         self.watch.wipe()
         return record
 

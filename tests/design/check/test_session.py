@@ -11,8 +11,7 @@ import pytest
 
 from steelyard.design.check.checker import INTERRUPTED, UNSETTLED
 from steelyard.design.check.conformance import Conformance, try_protocol
-from steelyard.design.check.session import check_target
-from steelyard.design.suite.selection import Selection
+from steelyard.design.check.session import CheckRequest, check_target
 from steelyard.model.errors import InterruptedBeforeStart, LaunchError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -21,8 +20,8 @@ from steelyard.model.soundness import Looked, Soundness
 from tests.design.checked import EACH_NS, RSS, Body, Call, Doctor, Server, lognormal, plain
 from tests.design.scripted import PLAIN, Machine, subject
 
-SUITE = Settings(metrics=["active"], harness="protocol", seed=1)
-COMMAND = Settings(metrics=["active"], seed=1)
+SUITE = CheckRequest(subject=subject("suite"), settings=Settings(metrics=["active"], harness="protocol", seed=1))
+COMMAND = CheckRequest(subject=subject("work"), settings=Settings(metrics=["active"], seed=1))
 RULES = 12
 BODIES: dict[str, Body] = {"one": plain, "two": plain, "three": plain}
 
@@ -38,9 +37,7 @@ def checked(
     """Return the findings on these benchmarks if the user interrupts launch `at`, and the launch server."""
     server = Server(Doctor(bodies, lognormal(noise), can_run_before).set_up(), at)
     world = server.world()
-    return check_target(
-        subject("suite"), SUITE, world, lambda _: None, selection=Selection(), seconds=60.0, heap=heap
-    ), server
+    return check_target(SUITE, world, lambda _: None, seconds=60.0, heap=heap), server
 
 
 def command(ms: Callable[[int], float], at: int | None = None, fails_at: int | None = None) -> tuple[Soundness, Server]:
@@ -53,9 +50,7 @@ def command(ms: Callable[[int], float], at: int | None = None, fails_at: int | N
         return replace(PLAIN, wall_ns=wall_ns, exit_code=7 if fails else 0)
 
     server = Server(Machine(script), at)
-    return check_target(
-        subject("work"), COMMAND, server.world(), lambda _: None, selection=Selection(), seconds=60.0
-    ), server
+    return check_target(COMMAND, server.world(), lambda _: None, seconds=60.0), server
 
 
 def by_benchmark(found: Soundness) -> dict[str, dict[str, Looked]]:
@@ -196,9 +191,7 @@ def test_a_benchmark_that_fails_after_a_while_is_no_more_called_sound() -> None:
         return replace(answer(number, spec), exit_code=7 if fails else 0)
 
     machine.script = script
-    found = check_target(
-        subject("suite"), SUITE, Server(machine).world(), lambda _: None, selection=Selection(), seconds=60.0
-    )
+    found = check_target(SUITE, Server(machine).world(), lambda _: None, seconds=60.0)
     said = by_benchmark(found)
     assert {name: len(looked) for name, looked in said.items()} == dict.fromkeys(BODIES, RULES)
     assert [(one.benchmark, one.code) for one in found.troubles()] == [("two", "does-not-run")]
@@ -212,7 +205,7 @@ def test_a_benchmark_that_fails_after_a_while_is_no_more_called_sound() -> None:
 
 def tried(at: int | None = None, told: float = 1.0) -> Conformance:
     server = Server(Doctor(BODIES, lognormal(), told=told).set_up(), at)
-    return try_protocol(subject("suite"), SUITE, server.world())
+    return try_protocol(SUITE.subject, SUITE.settings, server.world())
 
 
 def test_rules_that_were_tried_before_an_interruption_are_kept() -> None:
@@ -244,7 +237,7 @@ def test_times_of_a_second_benchmark_in_another_unit_are_found() -> None:
         return replace(measured, results=results, results_bytes=len(results))
 
     machine.script = script
-    rules = try_protocol(subject("suite"), SUITE, Server(machine).world()).rules
+    rules = try_protocol(SUITE.subject, SUITE.settings, Server(machine).world()).rules
     (trouble,) = [one.trouble for one in rules if one.rule.startswith("its other benchmarks")]
     assert trouble is not None
     assert trouble.startswith("two: ")

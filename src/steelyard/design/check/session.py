@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from steelyard import __version__
@@ -28,26 +29,26 @@ from steelyard.subjects.harness import AUTO, Harness, Listed, harness_named, rec
 NOTHING_TRIED = "interrupted before the first rule was tried"
 
 
-def check_target(
-    subject: Subject,
-    settings: Settings,
-    world: World,
-    watch: Watch,
-    *,
-    selection: Selection,
-    seconds: float,
-    heap: bool = False,
-    findings: Sequence[Finding] = (),
-) -> Soundness:
+@dataclass(frozen=True, kw_only=True)
+class CheckRequest:
+    """One check: of a command, or of the benchmarks inside a program."""
+
+    subject: Subject
+    settings: Settings
+    selection: Selection = field(default_factory=Selection)
+    findings: Sequence[Finding] = ()
+    """What the user should know about the revision that it is in."""
+
+
+def check_target(request: CheckRequest, world: World, watch: Watch, *, seconds: float, heap: bool = False) -> Soundness:
     """Check one target; `seconds` is the time for the launches of each benchmark.
 
-    `findings` are about the revision that it is in.
     If its heap is watched, each has two more launches. If the user stops the check, what was launched until then is
     judged. Raises InterruptedBeforeStart if no rule was tried by then, MeasurementError if the target cannot be tried
     at all, or a command around its launches fails, UsageError if no benchmark is chosen, or if the heap of such a
     program cannot be watched.
     """
-    started = world.clock()
+    subject, settings, started = request.subject, request.settings, world.clock()
     program = Path(subject.program)
     if heap:
         refuse_unwatchable(program, subject.name, "--heap", "watch")
@@ -73,7 +74,7 @@ def check_target(
             empty = launch_maker(command_subject("true", "true", "empty", shell=False), settings, shared)
             name, benchmarks, looked = None, [subject.name], checker.command(subject.name, empty)
         else:
-            name, benchmarks, looked = _check_harness(settings.harness, checker, subject, selection)
+            name, benchmarks, looked = _check_harness(settings.harness, checker, subject, request.selection)
         try:
             session.cleaning.run()
         except Interrupted:
@@ -90,7 +91,7 @@ def check_target(
         interrupted=checker.interrupted,
         looked=looked,
         allocating=checker.allocating,
-        findings=[*findings],
+        findings=[*request.findings],
     )
 
 
