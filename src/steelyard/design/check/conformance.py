@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from steelyard.design.check.unit import Timed, far_shorter, unit_trouble
@@ -72,6 +72,8 @@ class _Trial:
     runner: Runner
     source: Mapping[str, str]
     clock: Callable[[], float]
+    _harness: ProtocolHarness = field(default_factory=ProtocolHarness, init=False)
+    """Knows what the hello of the list said."""
 
     def rules(self) -> Iterator[Checked]:
         """Yield every rule that can be tried; without a list there is nothing to run, and no more of them."""
@@ -106,11 +108,11 @@ class _Trial:
             ("it does not answer in another version of the protocol", self._refuses_version),
             ("it ignores words of later versions", self._ignores_words),
         ]
-        if self._known_harness.runs_before:
+        if self._harness.runs_before:
             rules.append(("it runs others before a benchmark, as it says that it can", self._runs_before))
-        if self._known_harness.offers_lockstep:
+        if self._harness.offers_lockstep:
             rules.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
-        if self._known_harness.shares_starts:
+        if self._harness.shares_starts:
             rules.append(("it runs several in processes of their own, as it says that it can", self._runs_each))
         return rules
 
@@ -230,10 +232,6 @@ class _Trial:
                 raise _BrokenRule(f"asked for {work.loops} loops, one of several ran others")
 
     @property
-    def _harness(self) -> ProtocolHarness:
-        return ProtocolHarness()
-
-    @property
     def _spec(self) -> LaunchSpec:
         shared = shared_environment(self.settings, self.source)
         return launch_spec(self.subject, self.settings, shared, draw_pair(self.settings.seed, 0, 0))
@@ -243,18 +241,8 @@ class _Trial:
         return self._listed[0].name
 
     @cached_property
-    def _harness_and_list(self) -> tuple[ProtocolHarness, list[Listed]]:
-        """The harness, which knows what the hello said, and what the program listed."""
-        harness = self._harness
-        return harness, harness.listed(self.runner.trial(self._listing()).measured)
-
-    @property
-    def _known_harness(self) -> ProtocolHarness:
-        return self._harness_and_list[0]
-
-    @property
     def _listed(self) -> list[Listed]:
-        return self._harness_and_list[1]
+        return self._harness.listed(self.runner.trial(self._listing()).measured)
 
     def _listing(self) -> Target:
         return Target("it", self._harness.listing(self._spec), harness=self._harness, remedy=HARNESS_REMEDY)
