@@ -201,6 +201,6 @@ class Stage:
                 failed.append((benchmark, message))
 
         tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool), time.monotonic)  # type: ignore[arg-type]
-        one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), self.shown.append)
+        one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), self.shown.append)  # type: ignore[arg-type]
         ended, error = one.run()
         return Outcome(ended, error, pool, kept, failed)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from steelyard.design.counting.functions import as_columns, differing_functions, subtract_counts
 from steelyard.design.counting.notes import CountNotes
@@ -19,23 +18,14 @@ from steelyard.design.runner.runner import LaunchServer, Runner
 from steelyard.design.runner.targets import hooks_of
 from steelyard.measure.count.counter import Counted, Counter
 from steelyard.measure.count.valgrind import Valgrind
-from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings, Functions
+from steelyard.model.counting import INSTRUCTIONS, Count, CountSettings
 from steelyard.model.errors import LaunchError, MeasurementError, SteelyardError
 from steelyard.model.findings import Finding
+from steelyard.model.journal import Journal
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, StopReason, Weighing
 from steelyard.stats.counts import FIRST_COUNTS
 from steelyard.subjects.command import shared_environment
-
-
-class CountSink(Protocol):
-    """Where counts go as they come."""
-
-    def count(self, count: Count, functions: Functions | None) -> None:
-        """Keep one count."""
-
-    def fail(self, benchmark: int, message: str) -> None:
-        """Note that a benchmark failed, and the others go on."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +43,10 @@ class CountingTools:
 class CountingStage:
     """Counts what a record asks for; the record has its tool already."""
 
-    def __init__(self, record: Weighing | Run, tools: CountingTools, sink: CountSink, watch: Watch) -> None:
+    def __init__(self, record: Weighing | Run, tools: CountingTools, journal: Journal, watch: Watch) -> None:
         settings = record.settings
         self._settings = settings.counting or CountSettings()
-        self._record, self._clock, self._sink = record, tools.clock, sink
+        self._record, self._clock, self._journal = record, tools.clock, journal
         self._hooks = hooks_of(settings, shared_environment(settings, tools.source), record.subjects)
         self._pool = WorkerPool(tools.launcher, tools.jobs, self._hooks)
         self._counter = Counter(tools.valgrind, self._settings, tools.clock)
@@ -165,7 +155,7 @@ class CountingStage:
     def _fail(self, benchmark: int, error: LaunchError) -> None:
         if benchmark not in self._failed:  # both its sides may fail at the same time
             self._failed[benchmark] = error
-            self._sink.fail(benchmark, str(error))
+            self._journal.fail(benchmark, str(error))
 
     def _nothing_counted_error(self, name: str) -> MeasurementError:
         """Return the error for a count without any instruction: nothing made the counting begin."""
@@ -205,7 +195,7 @@ class CountingStage:
         functions = as_columns(counted.functions, side) if is_first else None
         differing = None if is_first else self._differing(side, counted)
         late = len(before) >= FIRST_COUNTS
-        self._sink.count(count, functions)  # on disk before it counts for anything
+        self._journal.count(count, functions)  # on disk before it counts for anything
         self._notes.take(self._record.benchmarks[side[0]].name, count, counted, differing, late=late)
         if functions is not None:
             self._functions[side] = functions
