@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import chain, repeat, starmap
 from math import nan
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -60,6 +60,23 @@ _KeptSample = Annotated[
     tuple[Time, Time, Count | None, Count | None] | tuple[Time, Time, Count | None, Count | None, _Order],
     Field(union_mode="left_to_right"),
 ]
+
+
+_Method = TypeVar("_Method", bound="Callable[..., npt.NDArray[Any]]")
+
+
+def _computed_once(compute: _Method) -> _Method:
+    """Have a method compute an array when it is first needed, and return the same one, read-only, from then on."""
+
+    @wraps(compute)
+    def shared(launches: Launches, *given: object) -> npt.NDArray[Any]:
+        key = (compute.__name__, *given)
+        if key not in launches._computed:
+            launches._computed[key] = compute(launches, *given)
+            launches._computed[key].flags.writeable = False
+        return launches._computed[key]
+
+    return cast("_Method", shared)
 
 
 # Not `list` itself: pydantic inspects the signature, which for a builtin takes 0.2 ms a column at every start.
@@ -197,30 +214,22 @@ class Launches(_Columns):
         """Whether the same was measured, whatever has been computed from either."""
         return isinstance(other, Launches) and are_alike(self, other)
 
+    @_computed_once
     def column(self, name: str) -> FloatArray:
         """One raw column as read-only floats; NaN where the machine could not tell."""
-        return self._cached(f"column {name}", lambda: self._column(name))
-
-    def _column(self, name: str) -> FloatArray:
         import numpy as np
 
         return np.array(getattr(self, name), dtype=np.float64)
 
-    def _cached(self, key: str, compute: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """Return an array that is computed when it is first needed, and shared from then on."""
-        if key not in self._computed:
-            self._computed[key] = compute()
-            self._computed[key].flags.writeable = False
-        return self._computed[key]
-
     @cached_property
-    def _computed(self) -> dict[str, npt.NDArray[Any]]:
+    def _computed(self) -> dict[tuple[object, ...], npt.NDArray[Any]]:
         return {}
 
     @cached_property
     def _parts(self) -> dict[int, list[Launches]]:
         return {}
 
+    @_computed_once
     def metric(self, name: str) -> FloatArray:
         """A metric of every launch, in its unit, read-only; NaN where it is not defined for a launch.
 
@@ -231,9 +240,6 @@ class Launches(_Columns):
         launch that ran at the same time as its partner is not its own time, and not defined, unless their samples took
         turns.
         """
-        return self._cached(f"metric {name}", lambda: self._metric(name))
-
-    def _metric(self, name: str) -> FloatArray:
         import numpy as np
 
         if self.samples and name in PER_ITERATION:
@@ -277,11 +283,9 @@ class Launches(_Columns):
     def _all_cpu_ns(self) -> FloatArray:
         return self.column("user_ns") + self.column("sys_ns")
 
+    @_computed_once
     def of_shell_ns(self) -> FloatArray:
         """How long the shell's start took in each launch; 0 for a benchmark if nothing would be left of one launch."""
-        return self._cached("overhead", self._of_shell_ns)
-
-    def _of_shell_ns(self) -> FloatArray:
         import numpy as np
 
         overhead, benchmark = self.column("overhead_ns"), np.asarray(self.benchmark)
@@ -297,22 +301,25 @@ class Launches(_Columns):
 
         return np.asarray(self.order, dtype=np.int64) >= IN_TANDEM
 
+    @_computed_once
     def spans_ns(self) -> FloatArray:
         """Start and end of every launch, shape (n, 2), read-only."""
         import numpy as np
 
         start = self.column("start_ns")
-        return self._cached("spans", lambda: np.stack([start, start + self.column("wall_ns")], axis=1))
+        return np.stack([start, start + self.column("wall_ns")], axis=1)
 
+    @_computed_once
     def taken_ns(self) -> FloatArray:
         """How much of the weighing's time each launch took: its own, or half of the time shared with its partner."""
         import numpy as np
 
-        return self._cached("taken", lambda: np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns"))
+        return np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns")
 
+    @_computed_once
     def share_of_elapsed(self, name: str) -> FloatArray:
         """A column of ns as a share of each launch's elapsed time; NaN where the machine could not tell."""
-        return self._cached(f"share {name}", lambda: self.column(name) / self.column("wall_ns"))
+        return self.column(name) / self.column("wall_ns")
 
     def waiting_share(self) -> FloatArray:
         """The share of each launch's elapsed time in which it waited for a processor, not counting its partner's turns.
@@ -330,11 +337,9 @@ class Launches(_Columns):
             share[tandem] = np.fmin(share[tandem], shares_of_others(places, ran_ns, self.spans_ns()[tandem]))
         return share
 
+    @_computed_once
     def waited_ns(self) -> FloatArray:
         """How long each launch waited for a processor, like the function `waited_ns`; NaN where that is not known."""
-        return self._cached("waited", self._waited_ns)
-
-    def _waited_ns(self) -> FloatArray:
         import numpy as np
 
         delay, lost = self.column("delay_ns"), self.column("lost_ns")
@@ -346,11 +351,9 @@ class Launches(_Columns):
 
         return np.asarray(self.worked_alone() | ~np.isnan(self.column("lost_ns")))
 
+    @_computed_once
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""
-        return self._cached("alone", self._worked_alone)
-
-    def _worked_alone(self) -> npt.NDArray[np.bool_]:
         import numpy as np
 
         others, cpu = self.column("others_ns"), self.column("cpu_ns")
@@ -386,11 +389,9 @@ class Launches(_Columns):
         """Positions of the judged launches of one side of a benchmark, in order of their pair; a run has one side."""
         return self.select(benchmark=benchmark, role=ROLES.index(USED), side=side)
 
+    @_computed_once
     def can_be_judged(self, sides: int) -> npt.NDArray[np.bool_]:
         """Whether a verdict may rest on each launch: it is used, and where there are two sides, its pair is whole."""
-        return self._cached(f"can be judged {sides}", lambda: self._can_be_judged(sides))
-
-    def _can_be_judged(self, sides: int) -> npt.NDArray[np.bool_]:
         import numpy as np
 
         used = self.in_role(USED)
@@ -405,11 +406,9 @@ class Launches(_Columns):
         values, positions = self.metric(metric), self.complete_pairs(benchmark)
         return values[positions[:, 0]], values[positions[:, 1]]
 
+    @_computed_once
     def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:
         """Positions of the launches of a benchmark's complete pairs in a role, shape (pairs, 2), in their order."""
-        return self._cached(f"pairs {benchmark} {role}", lambda: self._complete_pairs(benchmark, role))
-
-    def _complete_pairs(self, benchmark: int, role: str) -> npt.NDArray[np.intp]:
         import numpy as np
 
         pairs = np.asarray(self.pair, dtype=np.int64)
