@@ -228,7 +228,7 @@ class Client:
             fields = answer.json()
         except (ValueError, RecursionError):
             return ""
-        message = (fields.get("message") or fields.get("error")) if isinstance(fields, dict) else None
+        message = inside(fields, "message") or inside(fields, "error")
         return f", {self._quoted(message)}" if isinstance(message, str) else ""
 
     def _shown_base(self) -> str:
@@ -240,6 +240,13 @@ class Client:
         for secret in self.secrets:
             text = text.replace(secret, "***") if secret else text
         return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+
+
+def inside(value: Any, *names: str) -> Any:
+    """Return what an answer has under these names, each within the one before; None where it has no such."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 class _UnansweredError(Exception):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from steelyard.forges.client import Client
+from steelyard.forges.client import Client, inside
 from steelyard.forges.errors import ForgeError, NothingToCommentError
 
 API = "https://api.github.com"
@@ -139,21 +139,19 @@ def _event(path: str | None) -> dict[str, Any]:
 
 
 def _number_in(event: Mapping[str, Any]) -> int | None:
-    pull = event.get("pull_request")
-    issue = event.get("issue")
-    about = pull if isinstance(pull, dict) else issue if isinstance(issue, dict) and issue.get("pull_request") else None
-    number = about.get("number") if about is not None else None
+    is_of_issue = not isinstance(event.get("pull_request"), dict) and inside(event, "issue", "pull_request")
+    number = inside(event, "issue" if is_of_issue else "pull_request", "number")
     return number if type(number) is int and number > 0 else None
 
 
 def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
     """Return the number of the pull request of a run: for one from a fork the event names only branch and commit."""
-    head, branch, commit = run.get("head_repository"), run.get("head_branch"), run.get("head_sha")
-    owner = head["owner"].get("login") if isinstance(head, dict) and isinstance(head.get("owner"), dict) else None
+    owner = inside(run, "head_repository", "owner", "login")
+    branch, commit = run.get("head_branch"), run.get("head_sha")
     if not all(isinstance(value, str) and value for value in (owner, branch, commit)):
         raise ForgeError("the event does not tell the branch that ran, perhaps its fork is gone: no comment")
     path = f"/repos/{repository}/pulls?state=open&head={quote(f'{owner}:{branch}', safe='')}"
-    pulls = [pull for pull in api.pages(path) if isinstance(pull, dict) and _head(pull) == commit]
+    pulls = [pull for pull in api.pages(path) if inside(pull, "head", "sha") == commit]
     numbers = [number for pull in pulls if type(number := pull.get("number")) is int]
     if not numbers:
         raise ForgeError(
@@ -161,11 +159,6 @@ def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
             "comment"
         )
     return numbers[0]
-
-
-def _head(pull: Mapping[str, Any]) -> Any:
-    head = pull.get("head")
-    return head.get("sha") if isinstance(head, dict) else None
 
 
 # --- its comment
@@ -191,7 +184,7 @@ class Comments:
         """Yield the number and the text of each; raises ForgeError."""
         author = self._author()
         for comment in self._api.pages(self._of_pull):
-            if isinstance(comment, dict) and _is_by(author, comment.get("user")):
+            if _is_by(author, inside(comment, "user")):
                 number, text = comment.get("id"), comment.get("body")
                 if type(number) is int and isinstance(text, str):
                     yield number, text
@@ -220,9 +213,7 @@ class Comments:
             raise
         if _is_too_soon(answer):
             raise ForgeError("GitHub allows no more requests now: run the job again later")
-        data = answer.get("data") if isinstance(answer, dict) else None
-        viewer = data.get("viewer") if isinstance(data, dict) else None
-        login = viewer.get("login") if isinstance(viewer, dict) else None
+        login = inside(answer, "data", "viewer", "login")
         return login if isinstance(login, str) and login else _USUAL_AUTHOR
 
 
@@ -239,18 +230,16 @@ def _explaining_lock() -> Iterator[None]:
 
 def _is_too_soon(answer: Any) -> bool:
     """Return whether GraphQL refused because of too many requests, which it says in an answer of normal status."""
-    errors = answer.get("errors") if isinstance(answer, dict) else None
-    kinds = [one.get("type") for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
-    return any(kind in _RATE_LIMIT_TYPES for kind in kinds)
+    errors = inside(answer, "errors")
+    return isinstance(errors, list) and any(inside(one, "type") in _RATE_LIMIT_TYPES for one in errors)
 
 
 def _is_by(author: str, user: Any) -> bool:
     """Return whether a comment's user is the author; the name of an app may be told without its suffix `[bot]`."""
-    if not isinstance(user, dict):
-        return False
-    return user.get("login") == author or (user.get("type") == "Bot" and user.get("login") == f"{author}[bot]")
+    login = inside(user, "login")
+    return bool(login == author or (inside(user, "type") == "Bot" and login == f"{author}[bot]"))
 
 
 def _address(comment: Any) -> str:
-    address = comment.get("html_url") if isinstance(comment, dict) else None
+    address = inside(comment, "html_url")
     return address if isinstance(address, str) else "the pull request"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from steelyard.forges.client import Client
+from steelyard.forges.client import Client, inside
 from steelyard.forges.errors import ForgeError, NothingToCommentError
 
 _MISSING = {
@@ -51,13 +51,11 @@ class Notes:
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
-        user = self._api.ask("GET", "/user")
-        author = user.get("id") if isinstance(user, dict) else None
+        author = inside(self._api.ask("GET", "/user"), "id")
         if type(author) is not int:
             raise ForgeError("GitLab does not tell whose GITLAB_TOKEN is: is CI_API_V4_URL its API?")
         for note in self._api.pages(f"{self._notes}?sort=asc&order_by=created_at"):
-            by = note.get("author") if isinstance(note, dict) else None
-            if isinstance(by, dict) and by.get("id") == author and not note.get("system"):
+            if inside(note, "author", "id") == author and not note.get("system"):
                 number, text = note.get("id"), note.get("body")
                 if type(number) is int and isinstance(text, str):
                     yield number, text
