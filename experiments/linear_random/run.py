@@ -164,7 +164,7 @@ def _cost(events: Events, weights: Weights) -> float:
 
 
 def _number(number: float | None) -> str:
-    return "none: always the same" if number is None or number != number else f"{number:.2f}"
+    return "none: always the same" if number is None else f"{number:.2f}"
 
 
 def _shown(caches: Caches) -> str:

@@ -88,12 +88,12 @@ def test_pearson_agrees_with_scipy(pairs: list[tuple[float, float]]) -> None:
     ("x", "y"), [([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]), ([1.0, 2.0], [0.1, 0.1]), ([0.1] * 7, list(range(7))), ([1], [2])]
 )
 def test_what_does_not_vary_correlates_with_nothing(x: list[float], y: list[float]) -> None:
-    assert np.isnan(pearson(x, y))
+    assert pearson(x, y) is None
 
 
 def test_pearson_stays_within_its_bounds() -> None:
     x = np.array([0.1, 0.2, 0.3, 0.7])
     assert pearson(x, 3 * x) == pytest.approx(1)
-    assert pearson(x, -x) >= -1
+    assert (pearson(x, -x) or 0.0) >= -1
     with pytest.raises(ValueError, match="cannot be correlated"):
         pearson([1.0, 2.0], [1.0])

@@ -32,8 +32,7 @@ def _normal_scores(count: int) -> tuple[float, ...]:
 
 def correlation(one: npt.ArrayLike, other: npt.ArrayLike) -> float | None:
     """Pearson's correlation of two samples, shape (n,) each; None where one of them does not vary, or n < 3."""
-    found = pearson(one, other)
-    return None if len(np.asarray(one)) < 3 or np.isnan(found) else found
+    return pearson(one, other) if np.size(one) > 2 else None
 
 
 def normality(values: npt.ArrayLike) -> float | None:

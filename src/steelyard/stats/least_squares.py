@@ -58,17 +58,17 @@ def _subsets(columns: int) -> BoolArray:
     return np.array([np.isin(range(columns), subset) for subset in chosen])
 
 
-def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float:
-    """Pearson's correlation of two arrays of one length, -1 to 1; NaN where either does not vary."""
+def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
+    """Pearson's correlation of two arrays of one length, -1 to 1; None where either does not vary."""
     one, other = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if one.shape != other.shape or one.ndim != 1:
         raise ValueError(f"shapes {one.shape} and {other.shape} cannot be correlated")
     if len(one) < 2:
-        return float("nan")
+        return None
     first, second = one - one.mean(), other - other.mean()
     # A constant minus its mean is only rounding error, which correlates with anything.
     if _is_constant(one, first) or _is_constant(other, second):
-        return float("nan")
+        return None
     first, second = first / np.abs(first).max(), second / np.abs(second).max()  # no square is too large, or 0
     lengths = float(np.linalg.norm(first) * np.linalg.norm(second))
     return float(np.clip(first @ second / lengths, -1.0, 1.0))

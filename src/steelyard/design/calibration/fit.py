@@ -28,8 +28,8 @@ def fit_patterns(points: Sequence[Point]) -> tuple[Fit, list[PatternFit]]:
                 fit=own_fit,
                 by_default=correlation(own_points, Weights()),
                 by_calibrated=correlation(own_points, weights),
-                by_own=_none_if_nan(
-                    pearson([own_fit.predicted_ns(point) for point in own_points], [point.ns for point in own_points])
+                by_own=pearson(
+                    [own_fit.predicted_ns(point) for point in own_points], [point.ns for point in own_points]
                 ),
             )
         )
@@ -67,8 +67,4 @@ def weights_of(fit: Fit) -> Weights:
 def correlation(points: Iterable[Point], weights: Weights) -> float | None:
     """Return Pearson's correlation of the cost at some weights with the CPU time; None if either does not vary."""
     pairs = [(weights.l1 * one.l1 + weights.ll * one.ll + weights.ram * one.ram, one.ns) for one in points]
-    return _none_if_nan(pearson([cost for cost, _ in pairs], [ns for _, ns in pairs]))
-
-
-def _none_if_nan(number: float) -> float | None:
-    return None if math.isnan(number) else number
+    return pearson([cost for cost, _ in pairs], [ns for _, ns in pairs])
