@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import PlainSerializer, SerializationInfo, ValidatorFunctionWrapHandler, WrapValidator
 
+from steelyard.model.lazy import LazyModule
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+else:
+    np = LazyModule("numpy")
 
 INTEGERS: Final = "q"
 """The type code of signed integers of 64 bits."""
@@ -45,8 +49,6 @@ def lowest(column: array[Any]) -> float:
     """The smallest of some packed numbers, none of them NaN; infinite for none."""
     if len(column) < _FEWEST_FOR_NUMPY or not column:
         return min(column, default=inf)
-    import numpy as np
-
     return np.frombuffer(column, dtype=column.typecode).min().item()  # type: ignore[no-any-return]
 
 
@@ -54,8 +56,6 @@ def highest(column: Packed) -> float:
     """The largest of some numbers; -1 for none."""
     if isinstance(column, list) or len(column) < _FEWEST_FOR_NUMPY or not column:
         return max(column, default=-1)
-    import numpy as np
-
     return np.frombuffer(column, dtype=column.typecode).max().item()  # type: ignore[no-any-return]
 
 
@@ -64,8 +64,6 @@ def are_distinct(*columns: Packed) -> bool:
     length = len(columns[0])
     if length < _FEWEST_FOR_NUMPY:
         return len(set(zip(*columns, strict=True))) == length
-    import numpy as np
-
     table = np.array([np.asarray(column, dtype=np.int64) for column in columns])
     table = table[:, np.lexsort(table)]
     return not (table[:, 1:] == table[:, :-1]).all(axis=0).any()
@@ -73,8 +71,6 @@ def are_distinct(*columns: Packed) -> bool:
 
 def positions_by_number(column: Packed, count: int) -> list[npt.NDArray[np.intp]]:
     """The positions in a column of each number below `count`."""
-    import numpy as np
-
     numbers = np.asarray(column, dtype=np.int64)
     order = np.argsort(numbers, kind="stable")
     return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))[:count]  # one part at least
@@ -82,8 +78,6 @@ def positions_by_number(column: Packed, count: int) -> list[npt.NDArray[np.intp]
 
 def values_at(column: Packed, positions: npt.NDArray[np.intp]) -> Packed:
     """The values of a column at some positions."""
-    import numpy as np
-
     if isinstance(column, list):
         return column_of([column[position] for position in positions])
     selected = array(INTEGERS)

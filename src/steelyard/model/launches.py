@@ -24,6 +24,7 @@ from steelyard.model.columns import (
 )
 from steelyard.model.counters import EVENTS, Counted, scaled
 from steelyard.model.errors import MeasurementError
+from steelyard.model.lazy import LazyModule
 from steelyard.model.metrics import METRICS, PER_ITERATION, timed
 from steelyard.model.numbers import Count, Time, declared
 from steelyard.model.parts import are_alike, is_empty
@@ -44,9 +45,10 @@ from steelyard.model.tandem import shares_of_others
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+else:
+    # Importing it takes a quarter of the start of `steelyard count`, which does not use it.
+    np = LazyModule("numpy")
 
-# Importing numpy takes a quarter of the start of `steelyard count`, which does not use it: only functions that compute
-# import it.
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 
 DISTURBED_FROM: Final = 0.01
@@ -217,8 +219,6 @@ class Launches(_Columns):
     @_computed_once
     def column(self, name: str) -> FloatArray:
         """One raw column as read-only floats; NaN where the machine could not tell."""
-        import numpy as np
-
         return np.array(getattr(self, name), dtype=np.float64)
 
     @cached_property
@@ -240,8 +240,6 @@ class Launches(_Columns):
         launch that ran at the same time as its partner is not its own time, and not defined, unless their samples took
         turns.
         """
-        import numpy as np
-
         if self.samples and name in PER_ITERATION:
             values = np.array([_iteration_time_ns(samples, name) for samples in self.samples])
             return np.where(self._is_shared(), np.nan, values) if name == "wall" else values
@@ -260,8 +258,6 @@ class Launches(_Columns):
 
     def of_counters(self, name: str, convert: Callable[[Sequence[int] | None], float]) -> FloatArray:
         """Apply `convert` to every launch's count of an event; NaN where there is none."""
-        import numpy as np
-
         position = EVENTS.index(name)
         launches = self.counters or repeat((), len(self))
         # In files from before this event existed, or made by hand, a launch may have fewer.
@@ -270,8 +266,6 @@ class Launches(_Columns):
 
     def _is_shared(self) -> npt.NDArray[np.bool_]:
         """Whether a launch of a harness ran beside its partner, with samples of both at the same time."""
-        import numpy as np
-
         tandem = self.in_tandem()
         for position in np.flatnonzero(tandem):
             tandem[position] = not has_order(self.samples[position])
@@ -286,8 +280,6 @@ class Launches(_Columns):
     @_computed_once
     def of_shell_ns(self) -> FloatArray:
         """How long the shell's start took in each launch; 0 for a benchmark if nothing would be left of one launch."""
-        import numpy as np
-
         overhead, benchmark = self.column("overhead_ns"), np.asarray(self.benchmark)
         if not overhead.any():
             return overhead
@@ -297,23 +289,17 @@ class Launches(_Columns):
 
     def in_tandem(self) -> npt.NDArray[np.bool_]:
         """Whether a launch ran at the same time as its partner, on one processor."""
-        import numpy as np
-
         return np.asarray(self.order, dtype=np.int64) >= IN_TANDEM
 
     @_computed_once
     def spans_ns(self) -> FloatArray:
         """Start and end of every launch, shape (n, 2), read-only."""
-        import numpy as np
-
         start = self.column("start_ns")
         return np.stack([start, start + self.column("wall_ns")], axis=1)
 
     @_computed_once
     def taken_ns(self) -> FloatArray:
         """How much of the weighing's time each launch took: its own, or half of the time shared with its partner."""
-        import numpy as np
-
         return np.where(self.in_tandem(), 0.5, 1.0) * self.column("wall_ns")
 
     @_computed_once
@@ -327,8 +313,6 @@ class Launches(_Columns):
         For two at the same time it is the time that neither ran, when other work had their processor, but no more than
         the launch was ready to run: it may have slept.
         """
-        import numpy as np
-
         tandem = self.in_tandem()
         share = self.waited_ns() / self.column("wall_ns")
         if tandem.any():
@@ -340,30 +324,22 @@ class Launches(_Columns):
     @_computed_once
     def waited_ns(self) -> FloatArray:
         """How long each launch waited for a processor, like the function `waited_ns`; NaN where that is not known."""
-        import numpy as np
-
         delay, lost = self.column("delay_ns"), self.column("lost_ns")
         return np.where(self.worked_alone() | np.isnan(lost), delay, lost)
 
     def knows_waits(self) -> npt.NDArray[np.bool_]:
         """Whether `waited_ns` covers each launch as a whole, like the function `knows_waits`."""
-        import numpy as np
-
         return np.asarray(self.worked_alone() | ~np.isnan(self.column("lost_ns")))
 
     @_computed_once
     def worked_alone(self) -> npt.NDArray[np.bool_]:
         """Whether the main thread did all of a launch's work, so that its delay is the launch's delay."""
-        import numpy as np
-
         others, cpu = self.column("others_ns"), self.column("cpu_ns")
         with np.errstate(invalid="ignore"):
             return np.asarray(others <= others_allowance_ns(cpu))
 
     def of(self, benchmark: int, *roles: str) -> npt.NDArray[np.bool_]:
         """Which launches are of a benchmark, and have one of the given roles, if any are given."""
-        import numpy as np
-
         is_of_benchmark: npt.NDArray[np.bool_] = np.asarray(self.benchmark, dtype=np.int64) == benchmark
         if not roles:
             return is_of_benchmark
@@ -372,14 +348,10 @@ class Launches(_Columns):
 
     def in_role(self, role: str) -> npt.NDArray[np.bool_]:
         """Which launches have a role."""
-        import numpy as np
-
         return np.asarray(np.asarray(self.role, dtype=np.int64) == ROLES.index(role))
 
     def select(self, *, benchmark: int, role: int, side: int) -> npt.NDArray[np.intp]:
         """Positions of one side's launches of one benchmark in one role, in order of their pair."""
-        import numpy as np
-
         columns = (self.benchmark, self.role, self.side, self.pair)
         benchmarks, roles, sides, pairs = (np.asarray(column, dtype=np.int64) for column in columns)
         positions = np.flatnonzero((benchmarks == benchmark) & (roles == role) & (sides == side))
@@ -392,8 +364,6 @@ class Launches(_Columns):
     @_computed_once
     def can_be_judged(self, sides: int) -> npt.NDArray[np.bool_]:
         """Whether a verdict may rest on each launch: it is used, and where there are two sides, its pair is whole."""
-        import numpy as np
-
         used = self.in_role(USED)
         if sides > 1 and used.any():
             places = np.asarray([self.benchmark, self.pair], dtype=np.int64)[:, used]
@@ -409,8 +379,6 @@ class Launches(_Columns):
     @_computed_once
     def complete_pairs(self, benchmark: int, role: str = USED) -> npt.NDArray[np.intp]:
         """Positions of the launches of a benchmark's complete pairs in a role, shape (pairs, 2), in their order."""
-        import numpy as np
-
         pairs = np.asarray(self.pair, dtype=np.int64)
         baseline = self.select(benchmark=benchmark, role=ROLES.index(role), side=0)
         candidate = self.select(benchmark=benchmark, role=ROLES.index(role), side=1)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
+from steelyard.model.lazy import LazyModule
 from steelyard.model.numbers import Count
 from steelyard.model.parts import Record, are_alike
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+else:
+    np = LazyModule("numpy")
 
 # A low clock rate, as a part of the usual one: with a governor it moves by a few percent all the time.
 _LOW_CLOCK = 0.9
@@ -108,8 +111,6 @@ class Watch(Record):
     @cached_property
     def edges_ns(self) -> npt.NDArray[np.float64]:
         """Start and end of every stretch, shape (stretches, 2)."""
-        import numpy as np
-
         return np.array([(stretch.start_ns, stretch.end_ns) for stretch in self.stretches], dtype=np.float64).reshape(
             -1, 2
         )
@@ -117,8 +118,6 @@ class Watch(Record):
     @cached_property
     def still_ns(self) -> npt.NDArray[np.float64]:
         """Start and end of the times in which nothing of ours ran, shape (times, 2), in their order."""
-        import numpy as np
-
         still = [
             (max(stretch.start_ns, stretch.end_ns - stretch.still_ns), stretch.end_ns)
             for stretch in self.stretches
@@ -129,8 +128,6 @@ class Watch(Record):
     @cached_property
     def ran_ns(self) -> npt.NDArray[np.float64]:
         """The processor time of all named programs beside the launches in every stretch."""
-        import numpy as np
-
         return np.array(
             [sum(program.ran_ns for program in stretch.beside) for stretch in self.stretches], dtype=np.float64
         )
@@ -143,8 +140,6 @@ class Watch(Record):
         fixed work took 3 % longer than in the quickest quarter of the looks, and, say, ("interrupts", "the timer")
         where the timer interrupted 2,000 times a second more than in the quarter of the looks with the fewest.
         """
-        import numpy as np
-
         found: dict[Cause, npt.NDArray[np.float64]] = {}
         rates = [stretch.mhz for stretch in self.stretches if stretch.mhz is not None]
         slow = _LOW_CLOCK * float(np.median(rates)) if rates else 0.0
@@ -170,8 +165,6 @@ class Watch(Record):
     @cached_property
     def _storms(self) -> dict[str, npt.NDArray[np.bool_]]:
         """In which stretches each source interrupted more than usual; a source that is not listed did so rarely."""
-        import numpy as np
-
         rates_by_source: dict[str, npt.NDArray[np.float64]] = {}
         for index, stretch in enumerate(self.stretches):
             for interrupter in stretch.interrupting:
