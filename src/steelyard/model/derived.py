@@ -151,6 +151,11 @@ class Verdict(Record):
         default=None, description="with several builds of each side, how these layouts differ; null with one build"
     )
 
+    @property
+    def launches(self) -> int:
+        """The number of launches of both sides that it rests on."""
+        return sum(side.launches for side in (self.baseline, self.candidate) if side)
+
 
 class SuiteMean(Record):
     """What the benchmarks of a suite say together in one metric: the geometric mean of their changes."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from steelyard.model.derived import Summary, Verdict
+from steelyard.model.watch import Disturber
 from steelyard.report import figures
 from steelyard.report.printable import shown
-
-if TYPE_CHECKING:
-    from steelyard.model.derived import Summary, Verdict
-    from steelyard.model.watch import Disturber
 
 _MOST_DISTURBERS_NAMED = 3
 # In columns. The kernel's own names have up to 15 bytes, but a record may hold any.
@@ -52,20 +50,17 @@ def _is_wait_unknown(verdict: Verdict | Summary) -> bool:
 
 def noise(verdict: Verdict | Summary) -> str:
     """Say what disturbed the launches: how many waited for a processor, the worst of them, repeats, disturbers."""
-    from steelyard.model.derived import Verdict  # already loaded by any caller
-
     repeated = verdict.repeated if isinstance(verdict, Verdict) else 0
     if _is_wait_unknown(verdict):
         text = f"{_NOT_KNOWN}, this machine does not tell how long a launch waited for a processor"
     elif not verdict.disturbed:
         text = "quiet, no launch waited long for a processor"
     else:
-        launches_text = figures.count(number_of_launches(verdict), "launch")
+        launches_text = figures.count(verdict.launches, "launch")
         text = _waiting_sentence(f"{verdict.disturbed:,} of {launches_text}", verdict.worst_delay)
     if repeated:
         text += f"; {figures.count(repeated, 'disturbed pair')} repeated"
-    launches, has_waited = number_of_launches(verdict), verdict.disturbed > 0
-    disturbers = disturbers_sentence(verdict.disturbers, launches, has_waited=has_waited)
+    disturbers = disturbers_sentence(verdict.disturbers, verdict.launches, has_waited=verdict.disturbed > 0)
     return "; ".join(filter(None, (text, disturbers)))
 
 
@@ -81,7 +76,7 @@ def of_several(verdicts: Sequence[Verdict], name_of: Callable[[Verdict], str] | 
     text = _waiting_sentence(figures.count(disturbed, "launch"), worst.worst_delay)
     if name_of is not None and worst.worst_delay is not None:
         text += f" ({name_of(worst)})"
-    launches = sum(map(number_of_launches, verdicts))
+    launches = sum(verdict.launches for verdict in verdicts)
     disturbers = disturbers_sentence(combined_disturbers(verdicts), launches, has_waited=True)
     return "; ".join(filter(None, (text, disturbers)))
 
@@ -90,15 +85,6 @@ def _waiting_sentence(launches: str, worst_delay: float | None) -> str:
     """Say that these launches waited for a processor, and for which share of its time the worst one did."""
     text = f"{launches} waited for a processor"
     return text if worst_delay is None else f"{text}, the worst for {figures.percent(worst_delay)} of its time"
-
-
-def number_of_launches(verdict: Verdict | Summary) -> int:
-    """Return how many launches a verdict or summary rests on."""
-    from steelyard.model.derived import Verdict
-
-    if isinstance(verdict, Verdict):
-        return sum(part.launches for part in (verdict.baseline, verdict.candidate) if part)
-    return verdict.launches
 
 
 def disturbers_sentence(disturbers: Sequence[Disturber], launches: int, *, has_waited: bool) -> str | None:
@@ -144,8 +130,7 @@ def combined_disturbers(verdicts: Sequence[Verdict]) -> list[Disturber]:
             update={"launches": launches, "share": share / launches}
         )
     watched = sum(
-        max((disturber.of for disturber in verdict.disturbers), default=number_of_launches(verdict))
-        for verdict in verdicts
+        max((disturber.of for disturber in verdict.disturbers), default=verdict.launches) for verdict in verdicts
     )
     disturbers = [disturber.model_copy(update={"of": watched}) for disturber in combined.values()]
     return sorted(disturbers, key=lambda one: (-one.share * one.launches, one.name))
