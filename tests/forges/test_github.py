@@ -29,7 +29,7 @@ def job(forge: Forge, tmp_path: Path) -> dict[str, str]:
 
 
 def put(job: Mapping[str, str], text: str, title: str = "Steelyard") -> str:
-    return sticky.put(github.Comments.of(job, github.client(job)), title, text)
+    return sticky.put(github.Comments(job, github.client(job)), title, text)
 
 
 # --- the comment
@@ -88,7 +88,7 @@ def test_all_requests_have_one_minute_together(forge: Forge, job: dict[str, str]
     api = github.client(job)
     api.ends_s = 0.0
     with pytest.raises(ForgeError, match="time for it was up"):
-        sticky.put(github.Comments.of(job, api), "Steelyard", "text")
+        sticky.put(github.Comments(job, api), "Steelyard", "text")
     assert forge.asked == []
 
 
@@ -97,7 +97,7 @@ def test_the_token_s_owner_is_asked_for_again_where_the_server_is_in_trouble(for
     forge.first = [Reply(502, None, raw=b"<html>")] * 4
     api, pauses = github.client(job), list[float]()
     api.sleep = pauses.append
-    sticky.put(github.Comments.of(job, api), "Steelyard", "second")
+    sticky.put(github.Comments(job, api), "Steelyard", "second")
     assert pauses == [1.0, 2.0, 4.0, 8.0]
     assert len(forge.comments) == 1
 
@@ -125,7 +125,7 @@ def test_where_a_limit_is_spent_there_is_no_second_comment_and_no_word_of_a_perm
     api = github.client(job)
     api.sleep = lambda _: None
     with pytest.raises(ForgeError, match=r"allows no more requests now.*: run the job again later$"):
-        sticky.put(github.Comments.of(job, api), "Steelyard", "second")
+        sticky.put(github.Comments(job, api), "Steelyard", "second")
     assert {asked.path for asked in forge.asked} == {"/graphql"}
 
 
@@ -144,7 +144,7 @@ def test_what_is_missing_is_said(forge: Forge, job: dict[str, str], reply: Reply
     api = github.client(job)
     api.sleep = lambda _: None
     with pytest.raises(ForgeError, match=re.escape(missing)):
-        sticky.put(github.Comments.of(job, api), "Steelyard", "text")
+        sticky.put(github.Comments(job, api), "Steelyard", "text")
     assert forge.comments == []
 
 
@@ -157,7 +157,7 @@ def test_a_locked_conversation_is_no_lacking_permission(forge: Forge, job: dict[
     forge.first *= 3
     api = github.client(job)
     with pytest.raises(ForgeError, match="conversation is locked") as found:
-        sticky.put(github.Comments.of(job, api), "Steelyard", "text")
+        sticky.put(github.Comments(job, api), "Steelyard", "text")
     assert "permissions" not in str(found.value)
 
 

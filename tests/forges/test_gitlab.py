@@ -11,7 +11,7 @@ from tests.forges.fake import BOT, TOKEN, Forge, Reply
 
 
 def put(job: Mapping[str, str], text: str) -> str:
-    return sticky.put(gitlab.Notes.of(job, gitlab.client(job)), "Steelyard", text)
+    return sticky.put(gitlab.Notes(job, gitlab.client(job)), "Steelyard", text)
 
 
 def test_a_note_is_written_once_and_then_over_itself(forge: Forge) -> None:

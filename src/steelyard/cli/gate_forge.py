@@ -70,11 +70,11 @@ def _comment(
 
 
 def _github_comments(environment: Mapping[str, str]) -> sticky.Comments:
-    return github.Comments.of(environment, github.client(environment))
+    return github.Comments(environment, github.client(environment))
 
 
 def _gitlab_notes(environment: Mapping[str, str]) -> sticky.Comments:
-    return gitlab.Notes.of(environment, gitlab.client(environment))
+    return gitlab.Notes(environment, gitlab.client(environment))
 
 
 # --- what GitHub's runner reads

@@ -165,20 +165,17 @@ def _number_of_run(run: Mapping[str, Any], repository: str, api: Client) -> int:
 
 
 class Comments:
-    """The comments on a pull request that were written with the job's token."""
+    """The comments on the pull request of a job that were written with its token."""
 
-    def __init__(self, api: Client, pull: PullRequest, graphql: Client) -> None:
-        self._api, self._graphql = api, graphql
-        self._comments = f"/repos/{pull.repository}/issues/comments"
-        self._of_pull = f"/repos/{pull.repository}/issues/{pull.number}/comments"
-
-    @classmethod
-    def of(cls, environment: Mapping[str, str], api: Client) -> Comments:
-        """Return those on the pull request of this job; raises ForgeError."""
+    def __init__(self, environment: Mapping[str, str], api: Client) -> None:
+        """Find the pull request of this job; raises ForgeError."""
+        pull = pull_request(environment, api)
+        self._api = api
         # Without GITHUB_GRAPHQL_URL on the API's own host, so that the token goes to no other; if GraphQL is not there,
         # the usual author serves.
-        graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or f"{api.base.rstrip('/')}/graphql")
-        return cls(api, pull_request(environment, api), graphql)
+        self._graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or f"{api.base.rstrip('/')}/graphql")
+        self._comments = f"/repos/{pull.repository}/issues/comments"
+        self._of_pull = f"/repos/{pull.repository}/issues/{pull.number}/comments"
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""

@@ -29,15 +29,10 @@ def client(environment: Mapping[str, str]) -> Client:
 
 
 class Notes:
-    """The notes on a merge request that were written with the token."""
+    """The notes on the merge request of a pipeline that were written with the token."""
 
-    def __init__(self, api: Client, project: str, merge_request: str) -> None:
-        self._api = api
-        self._notes = f"/projects/{project}/merge_requests/{merge_request}/notes"
-
-    @classmethod
-    def of(cls, environment: Mapping[str, str], api: Client) -> Notes:
-        """Return those on this pipeline's merge request, even if the pipeline runs in a fork; raises ForgeError."""
+    def __init__(self, environment: Mapping[str, str], api: Client) -> None:
+        """Find this pipeline's merge request, even if the pipeline runs in a fork; raises ForgeError."""
         project = environment.get("CI_MERGE_REQUEST_PROJECT_ID") or environment.get("CI_PROJECT_ID", "")
         merge_request = environment.get("CI_MERGE_REQUEST_IID", "")
         if not merge_request:
@@ -47,7 +42,8 @@ class Notes:
             )
         if not (_is_number(project) and _is_number(merge_request)):
             raise ForgeError("CI_PROJECT_ID and CI_MERGE_REQUEST_IID have to be numbers: no note")
-        return cls(api, project, merge_request)
+        self._api = api
+        self._notes = f"/projects/{project}/merge_requests/{merge_request}/notes"
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
