@@ -72,11 +72,11 @@ def test_one_far_larger_change_does_not_flatten_the_others() -> None:
 
 def test_shares_are_as_wide_as_they_are_large() -> None:
     whole = svg.Share("all", 100, "100", parts=[svg.Share("<a>", 75, "75 %"), svg.Share("b", 25, "25 %")])
-    drawn = svg.icicle(whole, 2, "told")
+    drawn = svg.icicle([whole], "told", 2)
     assert 'width="75.00%"' in drawn
     assert 'x="75.00%"' in drawn
     assert "&lt;a&gt;: 75 %" in drawn
-    assert svg.icicle(svg.Share("none", 0, ""), 2, "") == ""
+    assert svg.icicle([svg.Share("none", 0, "")], "", 2) == ""
 
 
 def test_a_function_that_did_less_after_twice_the_loops_has_no_width() -> None:

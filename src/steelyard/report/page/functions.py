@@ -42,7 +42,7 @@ def icicle(record: Weighing | Run, benchmark: int, metric: str, most: int) -> Fi
     if has_baseline:
         text += " Widths are the candidate's counts; + marks functions that count more than in the baseline, - less."
     all_functions = svg.Share("all", sum(share.size for share in shares), f"{total:,} {unit}", parts=shares)
-    return Figure("Where the counts are: file, then function", text, drawn=svg.icicle(all_functions, _LEVELS, text))
+    return Figure("Where the counts are: file, then function", text, drawn=svg.icicle([all_functions], text, _LEVELS))
 
 
 def _by_file(

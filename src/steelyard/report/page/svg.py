@@ -98,13 +98,8 @@ class Share:
     parts: Sequence[Share] = ()
 
 
-def icicle(whole: Share, levels: int, label: str) -> Markup:
-    """Draw shares below the whole they belong to, each as wide as it is large."""
-    return stack([whole], label, levels)
-
-
-def stack(shares: Sequence[Share], label: str, levels: int = 1) -> Markup:
-    """Draw shares of one whole side by side, with their parts below them."""
+def icicle(shares: Sequence[Share], label: str, levels: int = 1) -> Markup:
+    """Draw shares of one whole side by side, each as wide as it is large, with their parts below them."""
     whole_size = sum(share.size for share in shares)
     if whole_size <= 0:
         return Markup()

@@ -240,7 +240,7 @@ def _variance_figures(verdict: Verdict) -> list[Figure]:
         )
         for part in facts.parts
     ]
-    return [Figure("Variance of a pair's change by level", text, drawn=svg.stack(shares, text))]
+    return [Figure("Variance of a pair's change by level", text, drawn=svg.icicle(shares, text))]
 
 
 def _growth_figures(verdicts: Sequence[Verdict], record: Weighing) -> list[Figure]:
