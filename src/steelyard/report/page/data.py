@@ -176,5 +176,4 @@ def embedded(figures: Iterable[Figure], tables: list[dict[str, Any]]) -> str:
     """Return everything that a page's script reads, to embed in a script element: JSON, gzipped, in base64."""
     document = {"figures": [[plain_panel(panel) for panel in figure.panels] for figure in figures], "tables": tables}
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    packer = zlib.compressobj(level=9, wbits=31)
-    return base64.b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")
+    return base64.b64encode(zlib.compress(text.encode(), level=9, wbits=31)).decode("ascii")
