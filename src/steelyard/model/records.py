@@ -88,11 +88,12 @@ class _Measured(Record):
 
         Other commands have their baseline or their candidate in common.
         """
-        return self.settings.harness is not None or self.has_several_baselines()
+        return self.settings.harness is not None or len(self.baselines) > 1
 
-    def has_several_baselines(self) -> bool:
-        """Whether not all benchmarks have the same baseline, as those of targets of a project."""
-        return len({one.baseline for one in self.benchmarks}) > 1
+    @property
+    def baselines(self) -> set[int]:
+        """The indices in `subjects` of the baselines: several where the targets of a project are weighed."""
+        return {one.baseline for one in self.benchmarks} or {0}
 
     def is_empty(self) -> bool:
         """Whether nothing was measured, and there is no answer without measuring either."""
@@ -191,8 +192,7 @@ class Weighing(_Measured):
 
     def sides(self) -> tuple[list[str], list[str]]:
         """The names of the baselines and of the candidates, each once."""
-        baselines = {one.baseline for one in self.benchmarks} or {0}
-        named = dict[bool, dict[str, None]]({True: {}, False: {}})
+        baselines, named = self.baselines, dict[bool, dict[str, None]]({True: {}, False: {}})
         for place, subject in enumerate(self.subjects):
             named[place in baselines][subject.name] = None
         return [*named[True]], [*named[False]]

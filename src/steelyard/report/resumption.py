@@ -20,7 +20,7 @@ def lines(record: Weighing, file: str) -> list[str]:
 
 
 def _labelled_texts(record: Weighing) -> Iterator[tuple[str, str]]:
-    baselines = {one.baseline for one in record.benchmarks} or {0}
+    baselines = record.baselines
     for number, subject in enumerate(record.subjects):
         yield ("baseline" if number in baselines else "candidate"), _command_text(subject)
     values: dict[str, dict[str, None]] = {}

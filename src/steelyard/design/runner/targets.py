@@ -344,7 +344,7 @@ def parameters_of(record: Weighing | Run, number: int, times: int = 1, layout: i
 
 def details_of(record: Weighing | Run) -> list[str]:
     """Return for each benchmark what errors call it beside a subject's name: its parameters, if it has any."""
-    if record.has_several_baselines():  # each has a command of its own
+    if len(record.baselines) > 1:  # each has a command of its own
         return [one.name for one in record.benchmarks]
     return [one.entry or ", ".join(f"{key}={value}" for key, value in one.params.items()) for one in record.benchmarks]
 

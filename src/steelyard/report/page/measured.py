@@ -112,7 +112,7 @@ def _has_equal_addresses(record: Weighing | Run) -> bool:
 def _side_label(record: Weighing | Run, position: int) -> str:
     if isinstance(record, Run):
         return "subject"
-    return "baseline" if record.subjects[position].name in record.sides()[0] else "candidate"
+    return "baseline" if position in record.baselines else "candidate"
 
 
 def _subject(subject: Subject) -> Content:
