@@ -15,7 +15,7 @@ from steelyard.model.limits import Accepted, Limits
 from steelyard.report import gate_markdown, junit, openmetrics
 from tests.report.records import verdict, weighing
 
-RECORD = weighing()
+RECORD = weighing(stop="pairs")
 STANDINGS: dict[VerdictName, Standing] = {"slower": "above", "faster": "within", "same": "within", "undecided": "open"}
 
 
@@ -26,7 +26,7 @@ def report(*judged: Judged, problems: tuple[str, ...] = (), findings: tuple[Find
 
 def judged(name: VerdictName, benchmark: str = "sort") -> Judged:
     one = verdict(verdict=name, benchmark=benchmark)
-    return Judged("a.json", RECORD, one, None, STANDINGS[name], deciding=True, reason="pairs")
+    return Judged("a.json", RECORD, one, None, STANDINGS[name], deciding=True)
 
 
 def many(name: VerdictName, number: int, text: str = "<é>") -> list[Judged]:
@@ -160,7 +160,7 @@ def counted(index: int, metric: str = "instructions", name: str | None = None) -
     record = record.model_copy(update={"counting": Counting(tool=tool, counts=[], functions=functions)})
     name = name or "abcdefg"[index]
     one = verdict(verdict="slower", benchmark=name, index=index, metric=metric, change=index / 10)
-    return Judged("a.json", record, one, None, "above", deciding=True, reason="pairs")
+    return Judged("a.json", record, one, None, "above", deciding=True)
 
 
 def test_a_change_of_counts_is_followed_to_its_functions() -> None:
@@ -191,7 +191,7 @@ def test_functions_give_way_where_there_is_no_room() -> None:
 def test_the_worst_is_first() -> None:
     changes = [0.1, 0.3, 0.2]
     each = [
-        Judged("a", RECORD, verdict(change=change, benchmark=str(change)), None, "above", deciding=True, reason=None)
+        Judged("a", RECORD, verdict(change=change, benchmark=str(change)), None, "above", deciding=True)
         for change in changes
     ]
     page = gate_markdown.page(report(*each))

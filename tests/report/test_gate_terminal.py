@@ -16,7 +16,7 @@ NOISY = Finding(code=NOISY_ALONE, message="pairs vary by 3 %", remedy="--pairing
 
 
 def opened(benchmarks: int, *findings: Finding) -> GateReport:
-    record = weighing(0.0)
+    record = weighing(0.0, stop="time")
     judged = [
         Judged(
             "a.json",
@@ -25,7 +25,6 @@ def opened(benchmarks: int, *findings: Finding) -> GateReport:
             None,
             "open",
             deciding=True,
-            reason="time",
         )
         for number in range(benchmarks)
     ]

@@ -20,7 +20,7 @@ ACCEPTED = Accepted(above=0.03, benchmark="sort", reason="checks")
 
 def test_what_may_be_more_than_was_accepted_is_told_so_with_the_reason() -> None:
     of = verdict(verdict="slower", change=0.02, interval=(0.01, 0.04))
-    one = Judged("a.json", weighing(), of, None, "open", deciding=True, reason="decided", accepted=ACCEPTED)
+    one = Judged("a.json", weighing(), of, None, "open", deciding=True, accepted=ACCEPTED)
     assert gate_words.why_open(one) == (
         "the interval reaches above the 3 % that are accepted (checks), but the estimate does not; a change of 0.71 % "
         "would have been found 9 times out of 10; its weighing ended by another margin: a new one with --margin 3% "
@@ -34,7 +34,7 @@ def test_what_may_be_more_than_was_accepted_is_told_so_with_the_reason() -> None
 def test_the_headline_counts_what_is_accepted_whatever_the_answer_is() -> None:
     def judged(standing: Standing) -> Judged:
         held = ACCEPTED if standing == "accepted" else None
-        return Judged("a.json", weighing(), SLOWER, None, standing, deciding=True, reason=None, accepted=held)
+        return Judged("a.json", weighing(), SLOWER, None, standing, deciding=True, accepted=held)
 
     cases: tuple[tuple[tuple[Standing, ...], str], ...] = (
         ((), "1 slower and accepted, and nothing else was found above its limit, 1 verdict"),
@@ -79,7 +79,7 @@ def report_of(*judged: Judged) -> GateReport:
     ],
 )
 def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, above: float, why: str) -> None:
-    one = Judged("a.json", weighing(), of, Limit(above=above), "open", deciding=True, reason="time")
+    one = Judged("a.json", weighing(), of, Limit(above=above), "open", deciding=True)
     assert gate_words.why_open(one, is_alone=False) == why
 
 
@@ -97,9 +97,9 @@ def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, 
 def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
     reason: StopReason, above: float, metric: str, is_told: bool
 ) -> None:
-    record = weighing(settings=Settings(metrics=["active", "max_rss"]))
+    record = weighing(stop=reason, settings=Settings(metrics=["active", "max_rss"]))
     seen = verdict(verdict="slower", change=0.02, interval=(0.001, 0.04), metric=metric)
-    one = Judged("a.json", record, seen, Limit(above=above), "open", deciding=True, reason=reason)
+    one = Judged("a.json", record, seen, Limit(above=above), "open", deciding=True)
     told = "its weighing ended by another margin: a new one with --margin 3% goes on until that is decided"
     assert gate_words.why_open(one).endswith(told) is is_told
     two = ["2 of them ended by another margin: a new one of each with --margin 3% goes on until that is decided"]
@@ -110,7 +110,7 @@ def test_what_ended_by_another_margin_than_its_limit_is_told_how_it_goes_on(
 
 
 def test_without_a_limit_of_the_gate_s_own_the_verdict_says_why() -> None:
-    one = Judged("a.json", weighing(), SLOWER, None, "above", deciding=True, reason="time")
+    one = Judged("a.json", weighing(), SLOWER, None, "above", deciding=True)
     assert "limit" not in gate_words.why_open(one, is_alone=False)
 
 
@@ -122,7 +122,7 @@ def test_the_method_tells_all_margins() -> None:
 
 def test_of_two_benchmarks_half_is_one() -> None:
     seen = [verdict(benchmark=str(size), resolution=size) for size in (0.01, 0.03)]
-    judged = [Judged("a.json", weighing(), one, None, "within", deciding=True, reason="decided") for one in seen]
+    judged = [Judged("a.json", weighing(), one, None, "within", deciding=True) for one in seen]
     told = gate_words.resolution(GateReport(Limits(), ["a.json"], [weighing()], judged))
     assert told is not None
     assert "of half the benchmarks a change of 1.00 %" in told
@@ -132,7 +132,7 @@ def test_of_two_benchmarks_half_is_one() -> None:
 def test_of_a_benchmark_in_two_metrics_launches_and_resolution_are_told_once() -> None:
     record, limit = weighing(), Limit(above=0.1, metric="max_rss")
     seen = [(verdict(resolution=0.03), None), (verdict(metric="max_rss", resolution=0.01), limit)]
-    judged = [Judged("a.json", record, one, of, "within", deciding=True, reason="decided") for one, of in seen]
+    judged = [Judged("a.json", record, one, of, "within", deciding=True) for one, of in seen]
     report = GateReport(Limits(limits=[limit]), ["a.json"], [record], judged)
     assert gate_words.resolution(report) == "a change of 3.00 % would have been found 9 times out of 10"
     assert (gate_words.noise(report) or "").startswith("14 launches waited")
@@ -154,7 +154,7 @@ def test_the_method_tells_where_a_verdict_decides_without_a_limit(
     limits: list[Limit], of: int | None, said: str
 ) -> None:
     held = None if of is None else limits[of]
-    judged = [Judged("a.json", weighing(), SLOWER, held, "within", deciding=True, reason="decided")]
+    judged = [Judged("a.json", weighing(), SLOWER, held, "within", deciding=True)]
     assert gate_words.methods(GateReport(Limits(limits=limits), ["a.json"], [weighing()], judged))[-1] == said
 
 

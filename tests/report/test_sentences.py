@@ -53,9 +53,9 @@ def test_a_side_names_its_median_and_one_launch_does_not_vary() -> None:
 
 
 def test_who_is_slower_is_said() -> None:
-    assert sentences.explanation(SLOWER, SETTINGS, None) == ["the candidate needs 1.02 % more time than the baseline"]
-    assert "less time" in sentences.explanation(FASTER, SETTINGS, None)[0]
-    memory = sentences.explanation(verdict(metric="max_rss"), SETTINGS, None)[0]
+    assert sentences.explanation(SLOWER, weighing()) == ["the candidate needs 1.02 % more time than the baseline"]
+    assert "less time" in sentences.explanation(FASTER, weighing())[0]
+    memory = sentences.explanation(verdict(metric="max_rss"), weighing())[0]
     assert "more max_rss" in memory
     assert "counts as slower" in memory
 
@@ -75,10 +75,8 @@ def test_what_is_not_built_runs_as_it_is_checked_out(record: Weighing | Run, sai
 
 
 def test_a_real_but_small_change_is_told_from_none() -> None:
-    assert sentences.explanation(SAME_BUT_REAL, SETTINGS, None) == [
-        "there is a change, smaller than your margin of 0.5 %"
-    ]
-    assert sentences.explanation(SAME, SETTINGS, None) == ["any change is smaller than your margin of 0.5 %"]
+    assert sentences.explanation(SAME_BUT_REAL, weighing()) == ["there is a change, smaller than your margin of 0.5 %"]
+    assert sentences.explanation(SAME, weighing()) == ["any change is smaller than your margin of 0.5 %"]
 
 
 def test_undecided_says_what_it_excludes() -> None:

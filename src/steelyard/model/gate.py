@@ -23,8 +23,8 @@ class Judged:
     """One benchmark in one metric against its limit, in the weighing of the record `source`.
 
     `limit` is None where the verdict itself decides, by its own margin or that of its weighing. A result that is not
-    `deciding` is shown without affecting the answer. `reason` is why its measuring stopped. `acceptable` is what would
-    be accepted of it, and `accepted` what is, of a slowdown above its limit, and then decides its `standing`.
+    `deciding` is shown without affecting the answer. `acceptable` is what would be accepted of it, and `accepted` what
+    is, of a slowdown above its limit, and then decides its `standing`.
     """
 
     source: str
@@ -33,9 +33,13 @@ class Judged:
     limit: Limit | None
     standing: Standing
     deciding: bool
-    reason: StopReason | None
     acceptable: Sequence[Accepted] = ()
     accepted: Accepted | None = None
+
+    @property
+    def reason(self) -> StopReason:
+        """Why its measuring stopped."""
+        return self.weighing.stop[self.verdict.index]
 
     @property
     def above(self) -> float | None:

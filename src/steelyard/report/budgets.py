@@ -48,15 +48,12 @@ _FEW_LAYOUTS = "few-layouts"
 _NOTED_CODES = frozenset({CONTROL_ALARM, NOISY_ALONE, WRITING_ALONE, _COARSE_CLOCK, "undefined"})
 
 
-def budget(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool = False) -> str:
-    """Say what budget would decide an undecided verdict and which option grants it, or why no budget would.
-
-    For a merged suite it is the budget of a part (`is_of_part`), since merging measures nothing.
-    """
+def budget(verdict: Verdict, record: Weighing) -> str:
+    """Say what budget would decide an undecided verdict and which option grants it, or why no budget would."""
     if is_withheld(verdict):
         return f"the control alarmed, and no budget mends that{SEE_NOTE}"
-    why = _WHY_UNDECIDED.get(reason) if reason else None
-    decider = _what_would_decide(verdict, settings, reason, is_of_part)
+    why = _WHY_UNDECIDED.get(record.stop[verdict.index])
+    decider = _what_would_decide(verdict, record)
     return f"{why}; {decider}" if why else decider
 
 
@@ -84,8 +81,7 @@ def budget_of_all(
     for group, which, of_one, need in groups:
         if group:
             hardest = max(group, key=need)
-            speaker = _speaking_for_all(hardest, group)
-            what = budget(speaker, record.settings, record.stop[hardest.index], bool(record.parts))
+            what = budget(_speaking_for_all(hardest, group), record)
             who = f"{shown_name(group[0].benchmark)}{of_one}" if len(group) == 1 else f"{len(group):,} {which}"
             answers.append(what if len(group) == len(verdicts) else f"{who}: {what}")
     return answers
@@ -138,13 +134,13 @@ def _is_in_reach(verdict: Verdict) -> bool:
     return _seconds_needed(verdict) <= _LONGEST_SENSIBLE_S
 
 
-def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool) -> str:
+def _what_would_decide(verdict: Verdict, record: Weighing) -> str:
     if is_counted(verdict.metric):
         return _what_would_decide_counts(verdict)
     if verdict.change is None:
         return f"no number of pairs would tell one{SEE_NOTE}" if verdict.pairs else NO_PAIR
     if verdict.pairs_needed is None or not _is_in_reach(verdict):
-        return _other_ways(verdict, settings)
+        return _other_ways(verdict, record.settings)
     pairs, seconds = rounded_up(verdict.pairs_needed), verdict.seconds_needed
     amount = f"about {figures.count(pairs, 'pair')}" + ("" if seconds is None else f", {figures.seconds(seconds)},")
     effect = (
@@ -152,7 +148,7 @@ def _what_would_decide(verdict: Verdict, settings: Settings, reason: StopReason 
     )
     pairing = _pairing_option(verdict)
     sooner = f"; perhaps far sooner: {pairing}{SEE_NOTE}" if pairing else ""
-    options = _budget_options(pairs, seconds, settings, reason, is_of_part)
+    options = _budget_options(pairs, seconds, record, record.stop[verdict.index])
     return f"{amount} {effect}{_even_chance(verdict)}{options}{sooner}"
 
 
@@ -231,10 +227,12 @@ def _what_would_decide_counts(verdict: Verdict) -> str:
     return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
 
 
-def _budget_options(
-    pairs: int, seconds: float | None, settings: Settings, reason: StopReason | None, is_of_part: bool
-) -> str:
-    """Return the options that grant a budget, with a reserve because the need is itself an estimate."""
+def _budget_options(pairs: int, seconds: float | None, record: Weighing, reason: StopReason) -> str:
+    """Return the options that grant a budget, with a reserve because the need is itself an estimate.
+
+    For a merged suite it is the budget of a part, since merging measures nothing.
+    """
+    settings, is_of_part = record.settings, bool(record.parts)
     options = []
     if reason == "interrupted":
         return ""  # carrying it on takes only --resume, and it keeps its budget

@@ -112,7 +112,7 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
 
     If it is the only one (`is_alone`), also say what would decide it; of several, `what_would_decide` says so once.
     """
-    verdict, settings = judged.verdict, judged.weighing.settings
+    verdict = judged.verdict
     if verdict.change is None:
         undefined = [finding.message for finding in verdict.findings if finding.code == "undefined"]
         return undefined[0] if undefined else budgets.NO_PAIR
@@ -121,7 +121,7 @@ def why_open(judged: Judged, *, is_alone: bool = True) -> str:
         bound = _bound(judged)
         reasons.append(f"the interval reaches above the {bound}, but {_unmet_condition(verdict, verdict.interval)}")
     if verdict.verdict == "undecided" and not reasons:
-        reasons = sentences.explanation(verdict, settings, judged.reason, bool(judged.weighing.parts))
+        reasons = sentences.explanation(verdict, judged.weighing)
         reasons = reasons if is_alone else reasons[:1]
     if is_alone and (smallest := sentences.resolution(verdict)):
         reasons.append(smallest)

@@ -155,9 +155,8 @@ def _explanations(record: Weighing, deciding: list[Verdict]) -> list[str]:
     is_alone = len(undecided) == 1
     explained = []
     for verdict in deciding:
-        reason = record.stop[verdict.index] if verdict.index < len(record.stop) else None
         if verdict.verdict == "same" or (verdict.verdict == "undecided" and is_alone):
-            text = "; ".join(sentences.explanation(verdict, record.settings, reason, bool(record.parts)))
+            text = "; ".join(sentences.explanation(verdict, record))
         elif verdict.verdict == "undecided":
             text = sentences.what_is_ruled_out(verdict, record.settings) or "nothing is known"
         else:

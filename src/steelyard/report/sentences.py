@@ -207,16 +207,13 @@ def spread(summary: Summary) -> str:
     return f"{levels.variation_sentence(summary)}, from {span}, over {effort}"
 
 
-def explanation(verdict: Verdict, settings: Settings, reason: StopReason | None, is_of_part: bool = False) -> list[str]:
-    """Explain what the verdict's name and numbers leave open: how the sides compare, what `same` means.
-
-    For a merged suite the budget that would decide it is that of a part (`is_of_part`).
-    """
+def explanation(verdict: Verdict, record: Weighing) -> list[str]:
+    """Explain what the verdict's name and numbers leave open: how the sides compare, what `same` means."""
     if verdict.verdict == "same":
-        return [_same_text(verdict, settings)]
+        return [_same_text(verdict, record.settings)]
     if verdict.verdict == "undecided":
-        budget = budgets.budget(verdict, settings, reason, is_of_part)
-        return [text for text in (what_is_ruled_out(verdict, settings), budget) if text]
+        budget = budgets.budget(verdict, record)
+        return [text for text in (what_is_ruled_out(verdict, record.settings), budget) if text]
     return [_needs_text(verdict, verdict.change)] if verdict.change is not None else []
 
 

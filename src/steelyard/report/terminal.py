@@ -164,15 +164,14 @@ def _print_names(sheet: Sheet, record: Weighing) -> None:
 def _print_single(sheet: Sheet, record: Weighing, verdicts: list[Verdict], told: notes.Told) -> None:
     first, others = verdicts[0], verdicts[1:]
     notes_at_verdict, notes_below = notes.split_by_place(told.anew(notes.of_weighing(record, verdicts)))
-    reason = record.stop[0] if record.stop else None
     if sentences.has_benchmark_name(record):
         sheet.title("benchmark", first.benchmark)
     _print_sides(sheet, record, first)
     _print_build(sheet, record)
     _print_part(sheet, record)
     sheet.blank()
-    explanation = sentences.explanation(first, record.settings, reason)
-    print_verdict(sheet, first, sentences.evidence(first, record.settings), explanation)
+    evidence = sentences.evidence(first, record.settings)
+    print_verdict(sheet, first, evidence, sentences.explanation(first, record))
     notes.show(sheet, notes_at_verdict)
     sheet.blank()
     sheet.row("metric", sentences.metric(first.metric, record.settings))

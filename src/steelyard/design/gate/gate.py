@@ -114,7 +114,6 @@ def _judge_verdict(
         limit=limit,
         standing=standing,
         deciding=deciding,
-        reason=weighing.stop[verdict.index],
         acceptable=acceptable,
         accepted=accepted,
     )

@@ -113,7 +113,7 @@ def _evidence_lines(verdict: Verdict, record: Weighing) -> list[str]:
         return []  # as the headline says
     return [
         sentences.evidence(verdict, record.settings),
-        *sentences.explanation(verdict, record.settings, record.stop[verdict.index], bool(record.parts)),
+        *sentences.explanation(verdict, record),
     ]
 
 
