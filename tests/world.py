@@ -283,9 +283,7 @@ class ScriptedWorld(InFolder):
             processors=lambda: self.processors,
             kept_free=lambda: {3},
             quietest=lambda: Choice(3, "0 % busy over half a second"),
-            isolated=partial(
-                isolated, reach=self.reach or Reach(self.hand), sleep=lambda _: None, clock=lambda: self.seconds
-            ),
+            isolated=partial(isolated, reach=self.reach or Reach(self.hand), clock=lambda: self.seconds),
             counted=lambda: self.counted.pop(0) if self.counted else Counted(),
             timer=lambda: Timer(step_ns=1, cost_ns=20),
             cores=lambda: [frozenset({number}) for number in self.processors],

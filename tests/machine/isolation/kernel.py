@@ -58,7 +58,8 @@ class Groups:
 
     @property
     def reach(self) -> Reach:
-        return Reach(Hand(Tree(self.root), write=self.write), self.make, self.remove, self.check_writable)
+        hand = Hand(Tree(self.root), write=self.write)
+        return Reach(hand, self.make, self.remove, self.check_writable, sleep=lambda _: None)
 
     def ours(self) -> list[Path]:
         """Return the folders that we have made and not removed."""

@@ -27,7 +27,7 @@ SERVER = 4711
 def running(kernel: Groups, processor: int | None) -> Iterator[Isolation]:
     """Yield the facts of a weighing whose launch server is in its group; an hour passes with each look at the clock."""
     hours = iter(range(0, 36000, 3600))
-    with isolated(processor, reach=kernel.reach, sleep=lambda _: None, clock=lambda: next(hours)) as made_for:
+    with isolated(processor, reach=kernel.reach, clock=lambda: next(hours)) as made_for:
         made_for.admit(SERVER)
         yield made_for.facts()
         for path in kernel.ours():
@@ -165,7 +165,7 @@ def test_of_the_first_version_alone_there_is_a_cpuset_or_nothing(tmp_path: Path)
 
 def test_a_server_that_cannot_be_put_there_runs_where_it_was(tmp_path: Path) -> None:
     kernel = Groups(tmp_path)
-    with isolated(1, reach=kernel.reach, sleep=lambda _: None) as made_for:
+    with isolated(1, reach=kernel.reach) as made_for:
         kernel.denied.append(str(kernel.ours()[0].relative_to(tmp_path)))
         made_for.admit(SERVER)
         told = made_for.facts()
@@ -223,7 +223,7 @@ def test_one_that_another_looks_at_when_it_is_made_is_held_all_the_same(tmp_path
 def test_one_that_still_holds_something_is_left_to_a_later_command(tmp_path: Path) -> None:
     kernel = Groups(tmp_path)
     slept: list[float] = []
-    with isolated(None, reach=kernel.reach, sleep=slept.append) as made_for:
+    with isolated(None, reach=replace(kernel.reach, sleep=slept.append)) as made_for:
         made_for.admit(SERVER)
     assert len(kernel.ours()) == 1
     assert slept

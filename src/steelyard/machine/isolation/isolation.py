@@ -34,7 +34,6 @@ class Isolated:
     """The control groups that isolate the launches, as far as the system allows."""
 
     reach: Reach
-    sleep: Callable[[float], None]
     clock: Callable[[], float]
     folders: list[Folder] = field(default_factory=list)
     """The second version's, which tells how long its tasks waited, then any of the first, which has the processors."""
@@ -79,16 +78,12 @@ class Isolated:
             for _ in range(_MOST_REMOVAL_TRIES):
                 if folder.remove():
                     break
-                self.sleep(_REMOVAL_RETRY_S)
+                self.reach.sleep(_REMOVAL_RETRY_S)
 
 
 @contextmanager
 def isolated(
-    processor: int | None,
-    *,
-    reach: Reach | None = None,
-    sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
+    processor: int | None, *, reach: Reach | None = None, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Isolated]:
     """Yield a control group for launches on one processor, or on all (None), for as long as the context lasts.
 
@@ -99,7 +94,7 @@ def isolated(
     processors = _processors_of_core(reach, processor)
     _check_free(reach, processors)
     with ExitStack() as undo:
-        isolation = _make_groups(Isolated(reach, sleep, clock), processors, undo)
+        isolation = _make_groups(Isolated(reach, clock), processors, undo)
         isolation.begun = clock()
         undo.callback(isolation.remove)
         yield isolation
