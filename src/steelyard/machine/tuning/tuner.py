@@ -69,7 +69,7 @@ class Tuner:
                 return Done([])
             self._keep(Tuning(tool=tool, created=created, changes=changes))
             try:
-                done = self._apply(changes)
+                done = _done([(change, self._set(change.setting, change.after)) for change in changes])
             except BaseException:
                 self._undo(changes)
                 raise
@@ -129,9 +129,6 @@ class Tuner:
         before, now, after = (whole(text) or 0 for text in (change.before, actual, change.after))
         # Without turbo intel_pstate holds the lowest rate, too, down to the nominal one.
         return actual == change.after or before < now < after
-
-    def _apply(self, changes: Sequence[Change]) -> Done:
-        return _done([(change, self._set(change.setting, change.after)) for change in changes])
 
     def _undo(self, changes: Sequence[Change]) -> Done:
         tried = list[tuple[Change, str | None]]()
