@@ -6,7 +6,7 @@ import re
 import shutil
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steelyard.model.errors import LaunchError, VanishedError
 from steelyard.subjects.adapters.options import check_options
@@ -141,8 +141,8 @@ class Criterion(StillHarness):
 
 def samples_in(text: str) -> tuple[Sample, ...]:
     """Return the samples in a sample.json: iterations and ns of each; raises LaunchError for anything else."""
-    contents = json_of(text, "sample.json")
-    iterations, times = (contents.get("iters"), contents.get("times")) if isinstance(contents, dict) else (None, None)
+    contents = _object_in(text, "sample.json")
+    iterations, times = contents.get("iters"), contents.get("times")
     if not isinstance(iterations, list) or not isinstance(times, list) or len(iterations) != len(times) or not times:
         raise LaunchError("wrote a sample.json without as many times as iterations: was it written by criterion?")
     return tuple(sample_of(whole_loops(loops), ns) for loops, ns in zip(iterations, times, strict=True))
@@ -150,16 +150,11 @@ def samples_in(text: str) -> tuple[Sample, ...]:
 
 def processed_in(text: str) -> dict[str, float]:
     """Return what an iteration processes according to a benchmark.json: `"throughput": {"Bytes": 1024}`."""
-    contents = json_of(text, "benchmark.json")
-    throughput = contents.get("throughput") if isinstance(contents, dict) else None
+    throughput = _object_in(text, "benchmark.json").get("throughput")
     if not isinstance(throughput, dict):
         return {}
-    both = throughput.get("ElementsAndBytes")
-    throughput = (
-        {**throughput, "Elements": both.get("elements"), "Bytes": both.get("bytes")}
-        if isinstance(both, dict)
-        else throughput
-    )
+    if isinstance(both := throughput.get("ElementsAndBytes"), dict):
+        throughput = {**throughput, "Elements": both.get("elements"), "Bytes": both.get("bytes")}
     size, bits = throughput.get("Bytes", throughput.get("BytesDecimal")), throughput.get("Bits")
     if size is None and is_number(bits):
         size = bits / 8
@@ -168,11 +163,16 @@ def processed_in(text: str) -> dict[str, float]:
 
 def title_in(text: str) -> str:
     """Return the title in a benchmark.json, by which the list names the benchmark; raises LaunchError without one."""
-    contents = json_of(text, "benchmark.json")
-    title = contents.get("title") if isinstance(contents, dict) else None
+    title = _object_in(text, "benchmark.json").get("title")
     if not isinstance(title, str):
         raise LaunchError("wrote a benchmark.json without a title: was it written by criterion, 0.3 or later?")
     return title
+
+
+def _object_in(text: str, file: str) -> dict[str, Any]:
+    """Return the object in a file, without any field if it has other JSON; raises LaunchError if it has none."""
+    contents = json_of(text, file)
+    return contents if isinstance(contents, dict) else {}
 
 
 def check_unit(printed: str) -> None:
