@@ -27,7 +27,7 @@ from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Soundness
 from steelyard.model.subject import Benchmark
-from steelyard.subjects.formats.recognise import FORMATS as IMPORTED
+from steelyard.subjects.formats.recognise import format_named
 from tests.calibrations import calibration
 from tests.foreign import CREATED, fields_in_file, foreign_results
 from tests.report.data.test_samples import counted_run
@@ -288,7 +288,7 @@ def test_what_is_exported_can_be_imported_again(tmp_path: Any, format_: str) -> 
     path = tmp_path / "theirs.json"
     path.write_bytes(written(RECORDS["weighing"], format_, side="baseline"))
     found = convert_files([path], created=CREATED)
-    assert found.provenance.format == IMPORTED[format_].name
+    assert found.provenance.format == format_named(format_).name
     values = [value for process in found.benchmarks[0].values for value in process]
     record = RECORDS["weighing"]
     assert isinstance(record, Weighing)

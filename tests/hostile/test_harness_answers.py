@@ -21,8 +21,8 @@ from steelyard.subjects.adapters.google_benchmark import GoogleBenchmark
 from steelyard.subjects.adapters.jmh import Jmh
 from steelyard.subjects.adapters.nanobench import results_from
 from steelyard.subjects.adapters.shell import Shell, printed_ns
-from steelyard.subjects.formats import recognise
 from steelyard.subjects.formats.contents import Opened
+from steelyard.subjects.formats.recognise import FORMATS, format_named
 from steelyard.subjects.harness import Harness, Work
 from steelyard.subjects.protocol import ProtocolHarness
 from steelyard.subjects.responses import MOST_BYTES, file_holds, file_written
@@ -55,10 +55,10 @@ LONG = {
 READERS: dict[str, Callable[[str], object]] = {
     **{
         f"recognise {name}": lambda text, one=one: one.recognises(Opened(Path("x"), text.encode()))  # type: ignore[misc]
-        for name, one in recognise.FORMATS.items()
+        for name, one in zip(FORMATS, map(format_named, FORMATS), strict=True)
     },
-    "import go": lambda text: recognise.FORMATS["go"].read(Opened(Path("x"), text.encode())),
-    "import swift": lambda text: recognise.FORMATS["swift"].read(Opened(Path("x"), b"--- DATA ---" + text.encode())),
+    "import go": lambda text: format_named("go").read(Opened(Path("x"), text.encode())),
+    "import swift": lambda text: format_named("swift").read(Opened(Path("x"), b"--- DATA ---" + text.encode())),
     "go": go.results_in,
     "go list": go.names_in,
     "go complaint": lambda text: go.Go().complaint(measured(1, stdout=text.encode(), stderr=text.encode())),

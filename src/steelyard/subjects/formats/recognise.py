@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,27 +23,8 @@ from steelyard.subjects.formats.criterion import ABOUT, files_of
 from steelyard.subjects.formats.packed import read_packed
 from steelyard.subjects.responses import quoted
 
-_NAMES = ("google-benchmark", "pyperf", "hyperfine", "pytest-benchmark", "criterion", "go", "jmh", "swift")
-
-
-class _Formats(Mapping[str, Format]):
-    """The formats by name, in the order in which they are tried; each is imported only when it is used."""
-
-    def __getitem__(self, name: str) -> Format:
-        if name not in _NAMES:
-            raise KeyError(name)
-        constant = name.replace("-", "_")
-        found: Format = getattr(import_module(f"steelyard.subjects.formats.{constant}"), constant.upper())
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
-
-    def __len__(self) -> int:
-        return len(_NAMES)
-
-
-FORMATS = _Formats()
+FORMATS = ("google-benchmark", "pyperf", "hyperfine", "pytest-benchmark", "criterion", "go", "jmh", "swift")
+"""The formats' names, in the order in which they are tried; each format is imported only when it is used."""
 
 _Digest = Callable[[], str]
 
@@ -64,7 +45,9 @@ def format_named(name: str) -> Format:
     """Return the format of that name; raises UsageError, which lists all names, if there is none."""
     if name not in FORMATS:
         raise UsageError(f"--format {name} is unknown; known are {', '.join(FORMATS)}")
-    return FORMATS[name]
+    constant = name.replace("-", "_")
+    found: Format = getattr(import_module(f"steelyard.subjects.formats.{constant}"), constant.upper())
+    return found
 
 
 def contents_of(path: Path, wanted: Format | None = None) -> tuple[Format, Contents, list[ForeignFile]]:
@@ -168,7 +151,7 @@ def _recognise(opened: Opened) -> Format:
     if own_format.partition("-")[0] == FORMAT:
         look = "show" if own_format == FORMAT else "report"  # checks and their like are shown on pages alone
         raise UsageError(f"{opened.path} is steelyard's own: look at it with steelyard {look} {typed(opened.path)}")
-    recognised = next((candidate for candidate in FORMATS.values() if candidate.recognises(opened)), None)
+    recognised = next((candidate for candidate in map(format_named, FORMATS) if candidate.recognises(opened)), None)
     if recognised is None:
         raise UsageError(
             f"cannot import {opened.path}: it is in none of the formats {', '.join(FORMATS)}, but begins "
