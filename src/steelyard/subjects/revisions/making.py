@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Literal
 
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.measure.tools import Command, Ended, run_all
@@ -91,12 +90,12 @@ class Maker:
 
     def _build(self, batch: Sequence[_Checkout], done: int, total: int) -> None:
         """Build some side by side, and keep those that succeed even if another one fails."""
-        failures = self._failures(batch, done, total)
-        failure = next((failure for failure in failures if isinstance(failure, NotBuiltError)), None)
+        ends = self._run(batch, done, total)
+        failure = next(filter(None, map(_failure, batch, ends)), None)
         if failure is None:
             self._build_targets(batch, done, total)
-        for checkout, failed in zip(batch, failures, strict=True):
-            if failed is None:
+        for checkout, ended in zip(batch, ends, strict=True):
+            if ended.status == 0:
                 checkout.entry.complete(self._facts(checkout))
         if failure is not None:
             raise failure
@@ -132,16 +131,13 @@ class Maker:
                 "change to one that both sides have"
             )
 
-    def _failures(
-        self, batch: Sequence[_Checkout], done: int, total: int
-    ) -> list[NotBuiltError | Literal["cut short"] | None]:
-        """Run builds side by side and return how each failed; the first failure cuts the others short."""
+    def _run(self, batch: Sequence[_Checkout], done: int, total: int) -> list[Ended]:
+        """Run builds side by side and return how each ended; the first failure cuts the others short."""
         if all(one.job.recipe.written is None for one in batch):
-            return [None] * len(batch)
+            return [Ended(0)] * len(batch)
         self.watch(Progress(f"building {batch[0].job.revision.label}", done, total, noun=NOUN))
         with ExitStack() as leaving:
-            ends = run_all([self._command(one, leaving) for one in batch], is_tidied=True)
-        return [_failure(one, ended) for one, ended in zip(batch, ends, strict=True)]
+            return run_all([self._command(one, leaving) for one in batch], is_tidied=True)
 
     def _command(
         self, checkout: _Checkout, leaving: ExitStack, target: TargetBuild | None = None, mark: str = ""
@@ -176,8 +172,7 @@ class Maker:
         )
 
 
-def _failure(checkout: _Checkout, ended: Ended) -> NotBuiltError | Literal["cut short"] | None:
-    if ended.status is None and not ended.is_late:
-        return "cut short"
+def _failure(checkout: _Checkout, ended: Ended) -> NotBuiltError | None:
+    """Return why a build failed; None if it ended well, or was cut short as another one failed."""
     how = how_it_failed(checkout.job, checkout.entry.folder, ended)
     return None if how is None else not_built(checkout.job, how, checkout.entry.log, checkout.notes)
