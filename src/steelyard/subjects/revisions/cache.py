@@ -139,10 +139,6 @@ class Entry:
         with suppress(OSError):
             os.utime(self._handle)
 
-    def release(self) -> None:
-        """Let go of it."""
-        os.close(self._handle)
-
 
 class Cache:
     """The builds of a user."""
@@ -192,11 +188,10 @@ class Cache:
             handle = _lock_entry(folder, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH, waiting)
         except OSError as error:
             raise self._cannot_keep(error) from error
-        entry = Entry(folder, handle)
         try:
-            yield entry
+            yield Entry(folder, handle)
         finally:
-            entry.release()
+            os.close(handle)
 
     def facts_of(self, key: str) -> Facts | None:
         """Return what is known about an entry; None if it is not there, or not complete."""
