@@ -1,4 +1,7 @@
-"""Take samples in turn with the other launch of a pair: whichever does not have the turn sleeps."""
+"""Take samples in turn with the other launch of a pair: whichever does not have the turn sleeps.
+
+The plugin for pytest-benchmark loads this too, in a Python that may be 3.9, so nothing of ours is imported here.
+"""
 
 from __future__ import annotations
 

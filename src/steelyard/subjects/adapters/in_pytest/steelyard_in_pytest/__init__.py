@@ -18,7 +18,7 @@ import pytest
 
 from . import rounds
 from .rounds import clock
-from .shared import Beside, Choosing, forked, threads_that_run
+from .shared import FIRST, Beside, Choosing, Partner, forked, threads_that_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,27 +154,31 @@ class Run(Choosing):
         run, theirs = self, type(benchmark)
 
         def measure(self: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
-            turns = rounds.Turns(run._other, run._turns)
-            rounds.begin(turns)
+            partner = run._partner(run._samples)
+            rounds.begin(partner)
             amount = {"rounds": run._samples, "iterations": run._loops}
             value = theirs.pedantic(self, function, args=args, kwargs=kwargs, **amount)
-            turns.wait()
+            partner.part()
             if run._is_forked and not rounds.are_told():
                 run._fail("others do some of its work, or it has a timer of its own")
             return value
 
         def pedantic(self: Any, *args: Any, **kwargs: Any) -> Any:
             # Its set-up before each round would run at the same time as the other side's, so all of it is one turn.
-            turns = rounds.Turns(run._other, run._turns[:1])
+            partner = run._partner(1)
             rounds.begin()
-            turns.wait()
+            partner.await_turn()
             value = theirs.pedantic(self, *args, **kwargs)
-            turns.hand_over()
-            turns.wait()
+            partner.hand_over()
+            partner.part()
             return value
 
         # Python looks up __call__ in the type, so this object gets a type of its own.
         benchmark.__class__ = type(theirs.__name__, (theirs,), {"__call__": measure, "pedantic": pedantic})
+
+    def _partner(self, samples: int) -> Partner:
+        """Return the other side's launch, with which as many samples are taken in turn; nobody if there is none."""
+        return Partner(self._other, self._turns[:samples] or FIRST * samples)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Report a test that was skipped, was expected to fail, or expects that what it measures fails."""

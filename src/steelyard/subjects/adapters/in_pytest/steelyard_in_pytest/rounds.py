@@ -1,15 +1,14 @@
-"""Rounds of pytest-benchmark: their clock, what the scheduler says of each, and turns with the other side's rounds.
+"""Rounds of pytest-benchmark: their clock, what the scheduler says of each, and whose turn it is.
 
 The plugin imports this in the user's Python, so nothing of Steelyard is imported here.
 """
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 
-from .shared import let_threads_rest, scheduled
+from .shared import Partner, let_threads_rest, scheduled
 
 # As in steelyard.harness.worker: work of other threads and children up to this is ignored.
 _MOST_ELSEWHERE, _LEAST_ELSEWHERE_NS = 0.01, 1_000_000
@@ -21,57 +20,16 @@ class clocks:  # noqa: N801
     perf_counter, thread_time_ns, process_time_ns = time.perf_counter, time.thread_time_ns, time.process_time_ns
 
 
-class Turns:
-    """Turns with the other side's launch, over a socket: in each, the side with 0 goes first, then the one with 1.
-
-    Both sides begin when both are ready, and end when both have had all their turns. If the other one ends, this one
-    goes on alone. A byte says that the other one is ready, or has had another turn.
-    """
-
-    def __init__(self, fd: int, turns: str) -> None:
-        self._fd, self._turns = fd, turns
-        self._had = self._told = 0
-        self.orders: list[int | None] = []
-        """The order of each turn so far; None for a turn that was had alone."""
-
-    def wait(self) -> None:
-        """Wait for this side's turn; to be called before each turn, and after the last one."""
-        if self._had == 0:
-            self._tell()
-        order = int(self._turns[self._had]) if self._had < len(self._turns) else 0
-        while self._fd >= 0 and self._told < 1 + self._had + order:
-            try:
-                told = os.read(self._fd, 1)
-            except OSError:
-                told = b""
-            self._fd = self._fd if told else -1
-            self._told += 1
-
-    def hand_over(self) -> None:
-        """End a turn; to be called after each."""
-        known = self._fd >= 0 and self._had < len(self._turns)
-        self.orders.append(int(self._turns[self._had]) if known else None)
-        self._had += 1
-        self._tell()
-
-    def _tell(self) -> None:
-        try:
-            if self._fd >= 0:
-                os.write(self._fd, b".")
-        except OSError:
-            self._fd = -1
-
-
 # Before and after each round: ns on a processor of this thread and of everything, and this thread's wait for one.
 _noted: list[tuple[int, int, int]] = []
-_turns: list[Turns] = []
+_partners: list[Partner] = []
 
 
-def begin(turns: Turns | None = None) -> None:
-    """Start to note the rounds that count; with `turns`, they take turns."""
+def begin(partner: Partner | None = None) -> None:
+    """Start to note the rounds that count; with a `partner`, they take turns with its rounds."""
     let_threads_rest()
     _noted.clear()
-    _turns[:] = [] if turns is None else [turns]
+    _partners[:] = [] if partner is None else [partner]
 
 
 def clock() -> float:
@@ -83,11 +41,11 @@ def clock() -> float:
     if len(_noted) % 2:
         now, waited = clocks.perf_counter(), _waited()
         _noted.append((clocks.thread_time_ns(), _worked(), waited))
-        for turns in _turns:
-            turns.hand_over()
+        for partner in _partners:
+            partner.hand_over()
         return now
-    for turns in _turns:
-        turns.wait()
+    for partner in _partners:
+        partner.await_turn()
     everything, own = _worked(), clocks.thread_time_ns()
     _noted.append((own, everything, _waited()))
     return clocks.perf_counter()
@@ -116,7 +74,7 @@ def told() -> list[tuple[int, int | None, int | None]]:
     if not are_told():
         return []
     pairs = list(zip(_noted[::2], _noted[1::2]))  # noqa: B905 - Python 3.9 has no `strict`
-    orders = _turns[0].orders if _turns else [None] * len(pairs)
+    orders = _partners[0].orders if _partners else [None] * len(pairs)
     return [
         (end[0] - start[0], end[2] - start[2] if start[2] >= 0 <= end[2] else None, order)
         for (start, end), order in zip(pairs, orders)  # noqa: B905

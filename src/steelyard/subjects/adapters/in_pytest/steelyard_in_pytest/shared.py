@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from steelyard.harness.choosing import Choosing
     from steelyard.harness.forks import Beside, forked, let_threads_rest, scheduled, threads_that_run
+    from steelyard.harness.partner import FIRST, Partner
 else:
     _UP = [os.pardir] * 4
     _HARNESS = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), *_UP, "harness"))  # noqa: PTH100, PTH118, PTH120
@@ -22,8 +23,9 @@ else:
         spec.loader.exec_module(module)
         return module
 
-    Choosing, _forks = _module("choosing").Choosing, _module("forks")
+    Choosing, _forks, _partner = _module("choosing").Choosing, _module("forks"), _module("partner")
     Beside, forked, scheduled = _forks.Beside, _forks.forked, _forks.scheduled
     let_threads_rest, threads_that_run = _forks.let_threads_rest, _forks.threads_that_run
+    FIRST, Partner = _partner.FIRST, _partner.Partner
 
-__all__ = ["Beside", "Choosing", "forked", "let_threads_rest", "scheduled", "threads_that_run"]
+__all__ = ["FIRST", "Beside", "Choosing", "Partner", "forked", "let_threads_rest", "scheduled", "threads_that_run"]
