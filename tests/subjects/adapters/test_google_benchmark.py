@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,11 +53,10 @@ def suite() -> Path:
 
 
 @pytest.fixture(scope="module")
-def driver(suite: Path) -> Iterator[Driver]:
-    with Launcher() as launcher:
-        driver = Driver(GoogleBenchmark(), spec(suite), launcher)
-        driver.names()  # the list tells the version
-        yield driver
+def driver(suite: Path, launcher: Launcher) -> Driver:
+    driver = Driver(GoogleBenchmark(), spec(suite), launcher)
+    driver.names()  # the list tells the version
+    return driver
 
 
 # --- driven by hand

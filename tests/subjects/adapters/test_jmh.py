@@ -10,7 +10,6 @@ import shlex
 import shutil
 import statistics
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,9 +69,8 @@ def java(jar: Path, *words: str, jvm: tuple[str, ...] = ()) -> LaunchSpec:
 
 
 @pytest.fixture(scope="module")
-def driver(jar: Path) -> Iterator[Driver]:
-    with Launcher() as launcher:
-        yield Driver(Jmh(), java(jar, *QUICK), launcher)
+def driver(jar: Path, launcher: Launcher) -> Driver:
+    return Driver(Jmh(), java(jar, *QUICK), launcher)
 
 
 def test_it_lists_each_product_of_the_parameters(driver: Driver) -> None:

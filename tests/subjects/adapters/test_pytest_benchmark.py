@@ -9,7 +9,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,9 +96,8 @@ def launch(folder: Path, *words: str, plugins: Mapping[str, str] = ALONE) -> Lau
 
 
 @pytest.fixture(scope="module")
-def driver(folder: Path) -> Iterator[Driver]:
-    with Launcher() as launcher:
-        yield Driver(PytestBenchmark(), launch(folder), launcher)
+def driver(folder: Path, launcher: Launcher) -> Driver:
+    return Driver(PytestBenchmark(), launch(folder), launcher)
 
 
 def test_it_lists_the_tests_that_use_the_fixture(driver: Driver) -> None:

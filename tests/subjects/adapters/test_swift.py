@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -26,9 +25,8 @@ TODAY = (FOLDER / "run-3.txt").read_text()
 
 
 @pytest.fixture(scope="module")
-def driver() -> Iterator[Driver]:
-    with Launcher() as launcher:
-        yield Driver(Swift(), spec(*WORDS), launcher)
+def driver(launcher: Launcher) -> Driver:
+    return Driver(Swift(), spec(*WORDS), launcher)
 
 
 def taken(text: str, name: str = "AngryPhonebook", loops: int = 40, samples: int = 3) -> tuple[Sample, ...]:
