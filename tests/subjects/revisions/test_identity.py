@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from steelyard.subjects.revisions.builds import Built
 from steelyard.subjects.revisions.identity import is_identical
 from steelyard.subjects.revisions.recipe import Recipe
 from steelyard.subjects.revisions.revision import Revision
+from tests.elf_heads import DYNAMIC, made
 
 _NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
 _RPATH, _RUNPATH, _NEEDED = 15, 29, 1
@@ -22,19 +24,7 @@ _RPATH, _RUNPATH, _NEEDED = 15, 29, 1
 
 def elf(*tags: int, content: bytes = b"") -> bytes:
     """Return a 64-bit program with a dynamic section that has these tags."""
-    table, dynamic = 64, 64 + 56
-    section = b"".join(tag.to_bytes(8, "little") + bytes(8) for tag in (*tags, 0))
-    header = bytearray(64)
-    header[:7] = b"\x7fELF\x02\x01\x01"
-    header[32:40], header[54:56], header[56:58] = (
-        table.to_bytes(8, "little"),
-        (56).to_bytes(2, "little"),
-        (1).to_bytes(2, "little"),
-    )
-    segment = bytearray(56)
-    segment[0:4], segment[8:16] = (2).to_bytes(4, "little"), dynamic.to_bytes(8, "little")
-    segment[32:40] = len(section).to_bytes(8, "little")
-    return bytes(header + segment) + section + content
+    return made((DYNAMIC, b"".join(struct.pack("<2Q", tag, 0) for tag in (*tags, 0)))) + content
 
 
 def telling(told: frozenset[str] | None) -> Callable[[], frozenset[str] | None]:
