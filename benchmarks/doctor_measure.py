@@ -31,7 +31,7 @@ from typing import Any, get_args
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import busy, neighbour
-from benchmarks.processes import STEELYARD, read_record, run, with_own_store
+from benchmarks.processes import STEELYARD, compare, read_record, run, with_own_store
 from benchmarks.simulation import table
 from steelyard.design.noise.probes import Probes, Rate
 from steelyard.design.runner.runner import Runner
@@ -93,7 +93,7 @@ def measured(folder: Path) -> Mapping[str, Any]:
 def weigh(cell: Cell, two: Sequence[str], folder: Path) -> None:
     """One weighing."""
     record = folder / "record.json"
-    run([STEELYARD, "compare", *two, "--max-time", "20", "--json", str(record)], with_own_store(folder), accept=(0, 1))
+    compare([*two, "--max-time", "20"], record)
     seen = read_record(record)
     is_found = seen["verdict"] == "slower"
     cell.pairs.append(seen["pairs"] if is_found else pairs_at_change(seen))

@@ -26,7 +26,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.catching_up import Spinning, programs
-from benchmarks.processes import STEELYARD, read_record, run, with_own_store
+from benchmarks.processes import compare, read_record
 from benchmarks.simulation import table
 from benchmarks.tandem import LOADS, load_of
 from steelyard.measure.launch import Launcher
@@ -52,13 +52,8 @@ def weighed(program: Spinning, change: float, way: str) -> Weighed:
     """Make one weighing."""
     with tempfile.TemporaryDirectory() as name:
         record = Path(name) / "record.json"
-        options = ["--pairing", way, "--json", str(record)]
         started = time.monotonic()
-        run(
-            [STEELYARD, "compare", _command(program, 0), _command(program, change), *options],
-            with_own_store(Path(name)),
-            accept=(0, 1),
-        )
+        compare([_command(program, 0), _command(program, change), "--pairing", way], record)
         seconds, seen = time.monotonic() - started, read_record(record)
     low, high = seen["interval"] or (-1.0, 1.0)
     orders = seen["launches"]["order"]

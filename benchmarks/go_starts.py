@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.live_identical import NO_MARGIN
-from benchmarks.processes import STEELYARD, run, stoppable, with_own_store
+from benchmarks.processes import compare, stoppable
 from benchmarks.simulation import table
 from benchmarks.suites import GO_WORK, built_go
 from steelyard.model.files import load
@@ -47,8 +47,8 @@ SECONDS, RESAMPLED = "8s", 500
 def log_ratios(folder: Path, baseline: str, candidate: str) -> npt.NDArray[np.float64]:
     """The log-ratios of the processor times of one weighing's pairs, shape (pairs,)."""
     record = folder / "record.json"
-    words = ["--harness", "go", "--margin", f"{NO_MARGIN:.3%}", "--max-time", SECONDS, "--json", str(record)]
-    run([STEELYARD, "compare", baseline, candidate, *words], with_own_store(folder), accept=(0, 1))
+    options = ["--harness", "go", "--margin", f"{NO_MARGIN:.3%}", "--max-time", SECONDS]
+    compare([baseline, candidate, *options], record)
     weighing = load(record)
     assert isinstance(weighing, Weighing)
     launches = weighing.launches

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import STEELYARD, cpu_of_targets, read_record, run, stoppable, with_own_store
+from benchmarks.processes import STEELYARD, compare, cpu_of_targets, read_record, run, stoppable, with_own_store
 from benchmarks.simulation import table
 
 SIZES = (10, 100, 1000)
@@ -36,14 +36,15 @@ def main(sizes: Sequence[int]) -> None:
 
 
 def _weigh(benchmarks: int, folder: Path) -> list[str]:
-    record, environment = folder / "record.json", with_own_store(folder)
+    record = folder / "record.json"
     commands = ["/bin/true {n}", "/bin/true again {n}"]
     suite = ["--parameter-scan", "n", "1", str(benchmarks), "1", "--pairs", str(PAIRS)]
-    ended = run([STEELYARD, "compare", *commands, *suite, "--json", str(record)], environment, accept=(0, 1))
+    ended = compare([*commands, *suite], record)
     kept = read_record(record)
     own = ended.cpu_s - cpu_of_targets(kept)
     pairs = len(kept["launches"]["wall_ns"]) // 2
-    shown = statistics.median(run([STEELYARD, "show", str(record)], environment).seconds for _ in range(SHOWN))
+    show = [STEELYARD, "show", str(record)]
+    shown = statistics.median(run(show, with_own_store(folder)).seconds for _ in range(SHOWN))
     cells = [f"{ended.seconds:.1f} s", f"{own:.2f} s", f"{1e3 * own / pairs:.2f} ms"]
     return [str(benchmarks), str(pairs), *cells, f"{record.stat().st_size / 1e6:.1f} MB", f"{shown:.2f} s"]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import STEELYARD, read_record, run, stoppable, with_own_store
+from benchmarks.processes import compare, read_record, stoppable
 from benchmarks.simulation import table
 
 SOURCE = Path(__file__).resolve().parent / "fixed_harness.c"
@@ -28,9 +28,8 @@ def main(words: argparse.Namespace) -> None:
         folder = Path(name)
         program, record = folder / "fixed", folder / "record.json"
         subprocess.run(["cc", "-O2", f"-DBENCHMARKS={words.benchmarks}", "-o", program, SOURCE], check=True)
-        command = [STEELYARD, "compare", "--harness", "protocol", str(program), f"{program} again"]
-        command += ["--metric", "wall", "--pairs", str(words.pairs), "--json", str(record)]
-        ended = run(command, with_own_store(folder), accept=(0, 1))
+        commands = [str(program), f"{program} again"]
+        ended = compare(["--harness", "protocol", *commands, "--metric", "wall", "--pairs", str(words.pairs)], record)
         measured = read_record(record)
     walls = [wall / 1e9 for wall in measured["launches"]["wall_ns"]]
     header = (

@@ -23,17 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.loop import ENVIRONMENT, Loop, weighing_of
-from benchmarks.processes import (
-    ROOT,
-    STEELYARD,
-    build,
-    cpu_of_targets,
-    peer,
-    read_record,
-    run,
-    stoppable,
-    with_own_store,
-)
+from benchmarks.processes import ROOT, build, compare, cpu_of_targets, peer, read_record, run, stoppable
 from benchmarks.simulation import table
 from steelyard.model.records import Weighing
 
@@ -147,8 +137,7 @@ def _own_work(seconds: float, folder: Path) -> None:
 
 def _weigh(programs: list[str], options: list[str], folder: Path) -> OwnWork:
     record = folder / "record.json"
-    command = [STEELYARD, "compare", *programs, *options, "--json", str(record)]
-    ended = run(command, with_own_store(folder), accept=(0, 1))
+    ended = compare([*programs, *options], record)
     kept = read_record(record)
     return OwnWork(ended.seconds, len(kept["launches"]["wall_ns"]), ended.cpu_s - cpu_of_targets(kept))
 

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from benchmarks.processes import STEELYARD, run, with_own_store
+from benchmarks.processes import compare
 from benchmarks.simulation import one_budget, table
 from benchmarks.tandem import Amounts, Program, amounts_of, listed, programs
 from steelyard.design.budgets import BUDGET_ENDS
@@ -99,8 +99,8 @@ def weigh(program: Program, amounts: Amounts, budget: Budget, way: str, kept: Pa
     with tempfile.TemporaryDirectory() as name:
         record = Path(name) / "record.json.gz"
         options = ["--pairs", str(budget.pairs), "--max-time", str(budget.seconds), "--pairing", way]
-        options += ["--margin", f"{NO_MARGIN:.3%}", "--alpha", str(ALPHAS[0]), "--json", str(record)]
-        run([STEELYARD, "compare", command, command, *options], with_own_store(Path(name)), accept=(0, 1))
+        options += ["--margin", f"{NO_MARGIN:.3%}", "--alpha", str(ALPHAS[0])]
+        compare([command, command, *options], record)
         load_now = os.getloadavg()[0]
         kept.with_name(f"{kept.name}-{load_now:.1f}.json.gz").write_bytes(record.read_bytes())
 

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
-from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
+from benchmarks.processes import build, compare, read_record, stoppable
 from benchmarks.simulation import table
 from benchmarks.words import whole_numbers
 
@@ -51,8 +51,7 @@ def main(weighings: int) -> None:
 
 
 def _weigh(cell: Cell, change: float, baseline: Path, candidate: Path, record: Path) -> None:
-    command = [STEELYARD, "compare", str(baseline), str(candidate), "--json", str(record)]
-    ended = run(command, with_own_store(record.parent), accept=(0, 1))
+    ended = compare([str(baseline), str(candidate)], record)
     seen = read_record(record)
     cell.seconds.append(ended.seconds)
     cell.words[seen["verdict"]] += 1

@@ -69,6 +69,11 @@ def with_own_store(folder: Path) -> dict[str, str]:
     return {**os.environ, "XDG_STATE_HOME": str(folder)}
 
 
+def compare(words: Sequence[str], record: Path) -> Ended:
+    """Weigh by `steelyard compare` into a record, in a folder of the benchmark; SystemExit if that fails."""
+    return run([STEELYARD, "compare", *words, "--json", str(record)], with_own_store(record.parent), accept=(0, 1))
+
+
 def read_record(path: Path) -> dict[str, Any]:
     """A record that `--json` wrote."""
     record: dict[str, Any] = json.loads(path.read_text())

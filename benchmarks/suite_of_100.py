@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from benchmarks.load import Bursts
-from benchmarks.processes import STEELYARD, build, read_record, run, stoppable, with_own_store
+from benchmarks.processes import build, compare, read_record, stoppable
 from benchmarks.simulation import FloatArray, table, trace, weigh_once
 from steelyard.stats.family import judge_family
 from steelyard.stats.paired import Judgement
@@ -78,9 +78,8 @@ def main(words: argparse.Namespace) -> None:
         programs = [build(folder / program, ROUNDS) for program in ("work", "work-again")]
         # The programs ignore their argument.
         suite = ["--parameter-scan", "n", "1", str(words.benchmarks), "1", "--pairs", str(words.pairs)]
-        command = [STEELYARD, "compare", *(f"{program} {{n}}" for program in programs), *suite, "--json", str(record)]
         for _ in range(words.weighings):
-            ended = run(command, with_own_store(folder), accept=(0, 1))
+            ended = compare([*(f"{program} {{n}}" for program in programs), *suite], record)
             found = read_record(record)
             tally.add(verdicts(found), ended.seconds, over_threshold(found))
             print(tally.report(), flush=True)

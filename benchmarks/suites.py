@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.processes import STEELYARD, read_record, run, with_own_store
+from benchmarks.processes import compare, read_record
 
 HEADER = ("suite", "change", "weighings", "with slower", "slower", "faster", "same", "undecided", "s", "which")
 
@@ -83,8 +83,6 @@ def weigh_suite(
 ) -> tuple[dict[str, str], float]:
     """Weigh two commands' benchmarks once; return each one's verdict, and the seconds that it took."""
     record = folder / "record.json"
-    command = [STEELYARD, "compare", "--harness", harness, *commands, "--json", str(record)]
-    command += ["-n", "baseline", "-n", "candidate", *options]
-    ended = run(command, with_own_store(folder), accept=(0, 1))
+    ended = compare(["--harness", harness, *commands, "-n", "baseline", "-n", "candidate", *options], record)
     verdicts = read_record(record)["derived"]["verdicts"]
     return {verdict["benchmark"]: verdict["verdict"] for verdict in verdicts}, ended.seconds

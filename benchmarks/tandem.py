@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.launches import spec_of
 from benchmarks.load import Bursts, neighbour
-from benchmarks.processes import STEELYARD, read_record, run, with_own_store
+from benchmarks.processes import compare, read_record
 from benchmarks.simulation import table
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
@@ -253,9 +253,8 @@ def weigh(cell: Cell, program: Program, amounts: Amounts, place: Place, noise: A
     commands = [program.command(amounts.of(seconds)) for seconds in (plain_s, plain_s * (1 + cell.change))]
     with tempfile.TemporaryDirectory() as name, noise:
         record = Path(name) / "record.json"
-        options = ["--pairing", place[-1], "--json", str(record), *OPTIONS]
         started = time.monotonic()
-        run([STEELYARD, "compare", *map(shlex.join, commands), *options], with_own_store(Path(name)), accept=(0, 1))
+        compare([*map(shlex.join, commands), "--pairing", place[-1], *OPTIONS], record)
         cell.add(record, time.monotonic() - started)
 
 

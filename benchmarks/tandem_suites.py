@@ -21,7 +21,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.processes import STEELYARD, run, stoppable, with_own_store
+from benchmarks.processes import compare, stoppable
 from benchmarks.simulation import table
 from benchmarks.still_clock import cargo_built
 from benchmarks.tandem import load_of
@@ -89,11 +89,10 @@ def _weighed(
 ) -> dict[str, FloatArray]:
     """The logarithms of the pairs' times of each benchmark, measured one way: baseline, candidate."""
     record = folder / "record.json"
-    options = [word for pattern in only for word in ("-b", pattern)]
-    weighing = [STEELYARD, "compare", "--harness", harness, "--pairing", way, "--json", str(record), *options]
+    options = ["--harness", harness, "--pairing", way, *(word for pattern in only for word in ("-b", pattern))]
     # No verdict ends it early, as where it ended would depend on the change.
-    weighing += ["--pairs", str(pairs), "--alpha", "0.00001", command, f"env PLANTED=1 {command}"]
-    run(weighing, with_own_store(folder), accept=(0, 1))
+    options += ["--pairs", str(pairs), "--alpha", "0.00001"]
+    compare([*options, command, f"env PLANTED=1 {command}"], record)
     found = load(record)
     sides = [found.launches.metric_of_pairs(number, "active") for number in range(len(found.benchmarks))]
     return {one.name: np.log(np.stack(values)) for one, values in zip(found.benchmarks, sides, strict=True)}
