@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
 from typing import NoReturn, Self
 
 # A loop ends by itself soon after the process that started it, even if that was killed.
@@ -61,9 +60,7 @@ class Bursts:
         self._bursts = subprocess.Popen([sys.executable, __file__])
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._bursts.terminate()
         self._bursts.wait()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from steelyard.design.runner.draws import draw_places
@@ -57,9 +56,7 @@ class Loop:
         self._recorder = Recorder(targets, Runner(self._launcher), journal, series=series)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._open.close()
 
     def pairs(self, count: int) -> list[int]:
