@@ -23,12 +23,12 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
+from scipy.stats import binom
 
 from benchmarks.processes import compare
 from benchmarks.simulation import one_budget, table
@@ -164,10 +164,8 @@ def row(cell: Sequence[Seen]) -> list[str]:
 
 
 def at_least(found: int, tries: int, chance: float) -> float:
-    """The probability of `found` or more out of `tries` (binomial)."""
-    return sum(
-        comb(tries, number) * chance**number * (1 - chance) ** (tries - number) for number in range(found, tries + 1)
-    )
+    """The probability of `found` or more out of `tries`."""
+    return float(binom.sf(found - 1, tries, chance))
 
 
 if __name__ == "__main__":
