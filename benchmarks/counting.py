@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.harness_suites import SUITES
 from benchmarks.load import busy
 from benchmarks.processes import STEELYARD, build, read_record, stoppable
-from benchmarks.simulation import table
+from benchmarks.simulation import VERDICTS, table
 
 ROUNDS = 2800
 _RUST = """
@@ -243,13 +243,13 @@ def _judge(folder: Path, weighings: int) -> None:
         (
             name,
             len(said),
-            *(said.count(word) for word in ("slower", "faster", "same", "undecided")),
+            *(said.count(word) for word in VERDICTS),
             f"{min(changes[name]):+.4%} to {max(changes[name]):+.4%}",
         )
         for name, said in words.items()
         if said
     ]
-    header = ("CPython, margin 0.03 %", "weighings", "slower", "faster", "same", "undecided", "changes")
+    header = ("CPython, margin 0.03 %", "weighings", *VERDICTS, "changes")
     print(table(header, rows) + "\n", flush=True)
 
 

@@ -27,14 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.catching_up import Spinning, programs
 from benchmarks.processes import compare, read_record
-from benchmarks.simulation import table
+from benchmarks.simulation import VERDICTS, table
 from benchmarks.tandem import LOADS, load_of
 from steelyard.measure.launch import Launcher
 from steelyard.model.rows import IN_TANDEM
 
 NAMES = ["loop of 45 ms", "CPython: sum", "CPython with its site", "gzip", "bzip2", "sed", "git log"]
-WORDS = ("slower", "faster", "same", "undecided")
-HEADER = ("program", "change", "pairing", *WORDS, "read", "held the truth", "in tandem", "pairs", "seconds")
+HEADER = ("program", "change", "pairing", *VERDICTS, "read", "held the truth", "in tandem", "pairs", "seconds")
 
 
 class Weighed(NamedTuple):
@@ -69,7 +68,7 @@ def _command(program: Spinning, change: float) -> str:
 
 def row(label: str, change: float, way: str, found: list[Weighed]) -> list[object]:
     """Return a row of the table."""
-    words = [sum(one.word == word for one in found) for word in WORDS]
+    words = [sum(one.word == word for one in found) for word in VERDICTS]
     read = f"{statistics.mean(one.change for one in found):+.2%}"
     holds, tandem = sum(one.holds for one in found), statistics.mean(one.tandem for one in found)
     pairs, seconds = (statistics.median(getattr(one, name) for one in found) for name in ("pairs", "seconds"))

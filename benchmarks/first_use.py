@@ -33,10 +33,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.first_use_programs import Comparison, comparisons
 from benchmarks.processes import STEELYARD, stoppable, with_own_store
-from benchmarks.simulation import table
+from benchmarks.simulation import VERDICTS, table
 
 QUICK_S = 5.0
-VERDICTS = ("slower", "faster", "same", "undecided")
 HEADER = ("comparison", "truth", "seconds", "verdict", "change", "so it is", "shown", "hint", "after the hint")
 
 # The options that the output may suggest: those with a value, and the one without.

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
 from benchmarks.processes import build, compare, read_record, stoppable
-from benchmarks.simulation import table
+from benchmarks.simulation import VERDICTS, table
 from benchmarks.words import whole_numbers
 
 ROUNDS = 2800
@@ -61,12 +61,12 @@ def _weigh(cell: Cell, change: float, baseline: Path, candidate: Path, record: P
 
 
 def _report(cells: dict[float, Cell]) -> str:
-    header = ("true change", "weighings", "slower", "faster", "same", "undecided", "median pairs", "seconds", "covered")
+    header = ("true change", "weighings", *VERDICTS, "median pairs", "seconds", "covered")
     return table(header, ([f"{change:+.0%}", *_row(cell)] for change, cell in cells.items())) + "\n"
 
 
 def _row(cell: Cell) -> list[object]:
-    counts = [cell.words[word] for word in ("slower", "faster", "same", "undecided")]
+    counts = [cell.words[word] for word in VERDICTS]
     measured = [f"{statistics.median(cell.pairs):.0f}", f"{statistics.median(cell.seconds):.1f}", cell.covered]
     return [len(cell.pairs), *counts, *measured]
 

@@ -27,10 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.load import Bursts
 from benchmarks.processes import STEELYARD, read_record, stoppable, with_own_store
-from benchmarks.simulation import table
+from benchmarks.simulation import VERDICTS, table
+from steelyard.stats.verdict import CHANGED
 
-CHANGED = ("slower", "faster")
-WORDS = (*CHANGED, "same", "undecided")
 ANSWERS = (0, 1)
 
 
@@ -56,9 +55,9 @@ class Tally:
 
     def report(self) -> str:
         """The table so far, then every change that was reported."""
-        row: list[object] = [sum(self.gates.values()), *(self.words[word] for word in WORDS)]
+        row: list[object] = [sum(self.gates.values()), *(self.words[word] for word in VERDICTS)]
         row += [statistics.median(self.pairs), round(statistics.median(self.seconds))]
-        lines = [table(("gates", *WORDS, "pairs", "seconds"), [row])]
+        lines = [table(("gates", *VERDICTS, "pairs", "seconds"), [row])]
         lines += [f"{times} x {page}" for page, times in self.gates.items()]
         return "\n".join([*lines, *sorted(self.changed)]) + "\n"
 

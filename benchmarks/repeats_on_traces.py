@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.simulation import TRACE_NAMES, FloatArray, table, trace, weigh_once, window_of
+from benchmarks.simulation import TRACE_NAMES, VERDICTS, FloatArray, table, trace, weigh_once, window_of
 from benchmarks.words import whole_numbers
 from steelyard.design.timing.disturbance import STEAL_TICK_NS, Repeats
 from steelyard.model.rows import LaunchRow
@@ -42,7 +42,7 @@ def main(weighings: int) -> None:
         }
         for change in (0.0, 0.01):
             rows += [(name, f"{change:+.0%}", way, *_weigh(wall, *ways[way], change, weighings)) for way in ways]
-    header = ("trace", "true change", "repeated by", "slower", "faster", "same", "undecided", "pairs launched")
+    header = ("trace", "true change", "repeated by", *VERDICTS, "pairs launched")
     print(f"{weighings} weighings a row by wall time, at most {PAIRS} pairs judged\n\n{table(header, rows)}")
 
 
@@ -75,7 +75,7 @@ def _weigh(wall: FloatArray, pairs: list[Pair] | None, processors: int, change: 
         judgement = weigh_once(sides, margin=0.005, alpha=0.01)
         verdicts.append(judgement.verdict)
         launched.append(places[judgement.look.pairs - 1] - start + 1)
-    shares = [f"{verdicts.count(word) / weighings:.1%}" for word in ("slower", "faster", "same", "undecided")]
+    shares = [f"{verdicts.count(word) / weighings:.1%}" for word in VERDICTS]
     return [*shares, f"{np.median(launched):.0f}"]
 
 

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from math import log1p
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.model.findings import VerdictName
 from steelyard.stats.family import judge_family, step_down
 from steelyard.stats.looks import RESERVE, Budgets, plan_looks
 from steelyard.stats.paired import Judgement, judge
@@ -23,6 +25,8 @@ from steelyard.stats.verdict import CHANGED
 FloatArray = npt.NDArray[np.float64]
 # noise(generator, pairs) -> values of shape (pairs, 2), equal in distribution on both sides
 Noise = Callable[[np.random.Generator, int], FloatArray]
+
+VERDICTS: tuple[VerdictName, ...] = get_args(VerdictName)
 
 TRACES = Path(__file__).resolve().parent.parent / "tests" / "data" / "traces"
 TRACE_NAMES = ("ambient", "bursts")

@@ -28,15 +28,15 @@ import numpy as np
 
 from benchmarks.load import Bursts
 from benchmarks.processes import build, compare, read_record, stoppable
-from benchmarks.simulation import FloatArray, table, trace, weigh_once
+from benchmarks.simulation import VERDICTS, FloatArray, table, trace, weigh_once
 from steelyard.stats.family import judge_family
 from steelyard.stats.paired import Judgement
+from steelyard.stats.verdict import CHANGED
 
 # The rounds of about 2 ms of the demo's work.
 ROUNDS = 470
 # At least 15 pairs are needed to show anything among 100 benchmarks; a few more give every look its chance.
 PAIRS = 20
-CHANGED = ("slower", "faster")
 # The threshold at which benchmarking actions and scripts alert.
 THRESHOLD = 0.05
 
@@ -64,7 +64,7 @@ class Tally:
         """The table so far."""
         header = ("suites", "with any slower or faster", "verdicts slower", "faster", "same", "undecided", "seconds")
         beside = (f"suites with any mean over {THRESHOLD:+.0%}", "benchmarks over it")
-        counts = [self.words[word] for word in (*CHANGED, "same", "undecided")]
+        counts = [self.words[word] for word in VERDICTS]
         row = [len(self.seconds), self.with_alarm, *counts, f"{statistics.median(self.seconds):.0f}"]
         return table([*header, *beside], [[*row, self.with_threshold, self.by_threshold]]) + "\n"
 

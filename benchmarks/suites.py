@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.processes import compare, read_record
+from benchmarks.simulation import VERDICTS
 
-HEADER = ("suite", "change", "weighings", "with slower", "slower", "faster", "same", "undecided", "s", "which")
+HEADER = ("suite", "change", "weighings", "with slower", *VERDICTS, "s", "which")
 
 PYTHON_WORK = """
 def work(rounds):
@@ -73,7 +74,7 @@ class Tally:
     def row(self) -> list[object]:
         """The tally as a row of the table."""
         names = ", ".join(f"{name} ({count})" for name, count in self.changed.most_common()) or "none"
-        counts = [self.words[word] for word in ("slower", "faster", "same", "undecided")]
+        counts = [self.words[word] for word in VERDICTS]
         seconds = f"{statistics.median(self.seconds):.0f}" if self.seconds else "-"
         return [self.suite, self.change, len(self.seconds), self.with_alarm, *counts, seconds, names]
 

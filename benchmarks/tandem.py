@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.launches import spec_of
 from benchmarks.load import Bursts, neighbour
 from benchmarks.processes import compare, read_record
-from benchmarks.simulation import table
+from benchmarks.simulation import VERDICTS, table
 from steelyard.measure.launch import Launcher
 from steelyard.model.files import load
 from steelyard.model.rows import ran_ns
@@ -47,10 +47,7 @@ HEADER = (
     "change",
     "pairing",
     "weighings",
-    "slower",
-    "faster",
-    "same",
-    "undecided",
+    *VERDICTS,
     "median seconds",
     "90 %",
     "seconds to a right verdict",
@@ -199,7 +196,7 @@ class Cell:
         decided = [each for each, word in zip(self.seconds, self.words, strict=True) if word == right]
         return [
             str(len(self.words)),
-            *(str(self.words.count(word)) for word in ("slower", "faster", "same", "undecided")),
+            *(str(self.words.count(word)) for word in VERDICTS),
             f"{statistics.median(self.seconds):.1f}",
             f"{np.percentile(self.seconds, 90):.1f}",
             f"{statistics.median(decided):.1f}" if decided else "-",

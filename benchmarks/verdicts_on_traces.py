@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, Noise, Tally, simulate, table, trace, window_of
+from benchmarks.simulation import SYNTHETIC, TRACE_NAMES, VERDICTS, Noise, Tally, simulate, table, trace, window_of
 
 EACH_TURN = 10
 METRICS = {"ambient": ("cpu", "active"), "bursts": ("cpu", "active", "wall")}
@@ -42,7 +42,7 @@ class Place:
 
     def row(self, tally: Tally) -> tuple[str, ...]:
         """Return the row of the table."""
-        shares = (f"{tally.share(word):.1%}" for word in ("slower", "faster", "same", "undecided"))
+        shares = (f"{tally.share(word):.1%}" for word in VERDICTS)
         measured = (*shares, f"{tally.median_pairs:.0f}", f"{tally.coverage:.1%}")
         return (self.name, f"{self.change:+.1%}", f"{self.margin:.1%}", str(tally.weighings), *measured)
 
@@ -78,8 +78,7 @@ def main(weighings: int, minutes: float) -> None:
 
 def report(rows: list[Place], tallies: dict[int, Tally]) -> str:
     """The table so far."""
-    shown = ("slower", "faster", "same", "undecided", "median pairs", "coverage")
-    header = ("noise", "true change", "margin", "weighings", *shown)
+    header = ("noise", "true change", "margin", "weighings", *VERDICTS, "median pairs", "coverage")
     return f"at most 252 pairs, alpha 0.01\n\n{table(header, (rows[at].row(tallies[at]) for at in tallies))}\n"
 
 
