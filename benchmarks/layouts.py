@@ -78,10 +78,9 @@ def missed(
     alpha: float = 0.01,
     pairs: int = 60,
     weighings: int = 1000,
-    seed: int = 1,
 ) -> float:
     """The share of weighings in which the layouts' interval misses the change at any look that may decide."""
-    generator, looks, found = np.random.default_rng(seed), plan_looks(pairs, ended=True), 0
+    generator, looks, found = np.random.default_rng(1), plan_looks(pairs, ended=True), 0
     taken = [(looks[number].pairs, look_at_layouts(looks[: number + 1])) for number in range(len(looks))]
     levels = [(pairs, look.share * alpha) for pairs, look in taken if look.may_decide]
     for _ in range(weighings):
@@ -98,19 +97,17 @@ def simulate_whole(
     *,
     layouts: int,
     spread: float,
-    change: float = 0.0,
-    margin: float = 0.005,
-    pairs: int = 60,
-    weighings: int = 100,
-    seed: int = 1,
+    change: float,
+    pairs: int,
+    weighings: int,
 ) -> WholeTally:
     """Weigh with a true relative `change` at alpha 1 %."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(1)
     found: list[list[str]] = []
     for _ in range(weighings):
         sides, layout = drawn_pairs(generator, noise, effects, layouts=layouts, spread=spread, pairs=pairs)
         sides = sides * np.array([1.0, 1.0 + change])
-        found.append([_verdict(sides, margin, each) for each in (layout, None)])
+        found.append([_verdict(sides, each) for each in (layout, None)])
     return WholeTally(
         changed=float(np.mean([whole in CHANGED for whole, _ in found])),
         same=float(np.mean([whole == "same" for whole, _ in found])),
@@ -118,10 +115,10 @@ def simulate_whole(
     )
 
 
-def _verdict(sides: FloatArray, margin: float, layouts: IntArray | None) -> str:
+def _verdict(sides: FloatArray, layouts: IntArray | None) -> str:
     one, other = sides.T
     pairs = len(sides)
-    judgement = judge(lambda n: (one[:n], other[:n]), pairs, margin, 0.01, ended=True, roughly=True, layouts=layouts)
+    judgement = judge(lambda n: (one[:n], other[:n]), pairs, 0.005, 0.01, ended=True, roughly=True, layouts=layouts)
     return judgement.verdict if judgement else "undecided"
 
 
