@@ -16,7 +16,7 @@ import pytest
 from steelyard.machine.conditions.words import ranges
 from steelyard.machine.readings import Tree, processor_numbers
 from steelyard.machine.tuning.hand import Hand
-from steelyard.machine.tuning.tuner import Tuner
+from steelyard.machine.tuning.tuner import Done, Tuner
 from steelyard.model.errors import MeasurementError, UsageError
 from tests.machine.trees import BOARD, CONTAINER, CPUS, DESKTOP, FIRST, LAPTOP, SECOND, TOP, made, of_another_namespace
 
@@ -87,8 +87,8 @@ def contents(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
-def tune(tuner: Tuner, processor: int | None = 1) -> None:
-    tuner.tune(processor, tool="0", created="2026-01-01T00:00:00+00:00")
+def tune(tuner: Tuner, processor: int | None = 1) -> Done:
+    return tuner.tune(processor, tool="0", created="2026-01-01T00:00:00+00:00")
 
 
 def killed_while(act: Callable[[], object]) -> bool:
@@ -117,7 +117,7 @@ def test_what_is_in_force_is_what_the_system_took_and_may_be_read(root: Path) ->
     if not (planned := kernel.tuner.plan(1)):
         return
     kernel.refused = {planned[-1].setting}
-    done = kernel.tuner.tune(1, tool="0", created="2026-01-01T00:00:00+00:00")
+    done = tune(kernel.tuner)
     assert kernel.tuner.in_force() == done.changes
     if kernel.tuner.kept.exists():
         kernel.tuner.kept.write_text("damaged")
@@ -263,7 +263,7 @@ def test_interrupts_do_not_go_to_a_sibling_that_is_switched_off(
 
 
 def test_interrupts_that_were_moved_are_not_told_as_refused(laptop: Kernel) -> None:
-    done = laptop.tuner.tune(1, tool="0", created="2026-01-01")
+    done = tune(laptop.tuner)
     assert done.refused == []
     assert "interrupts" in {change.code for change in laptop.tuner.in_force()}
 
@@ -295,7 +295,7 @@ def test_without_a_processor_nothing_is_taken_from_the_others(laptop: Kernel) ->
 
 def test_what_is_refused_is_told_and_the_rest_is_done(laptop: Kernel) -> None:
     laptop.refused = {_HUGE_PAGES}
-    done = laptop.tuner.tune(None, tool="0", created="2026-01-01")
+    done = tune(laptop.tuner, None)
     assert [(one.change.setting, one.reason) for one in done.refused] == [(_HUGE_PAGES, "Input/output error")]
     assert done.changes
     assert laptop.tuner.restore().refused == []
@@ -307,7 +307,7 @@ def test_where_nothing_may_be_changed_nothing_is_kept(tmp_path: Path, error: int
     kernel.refused, kernel.error = {change.setting for change in kernel.tuner.plan(1)}, error
     before = contents(kernel.root)
     for _ in range(2):  # the first time has not tuned it
-        done = kernel.tuner.tune(1, tool="0", created="2026-01-01")
+        done = tune(kernel.tuner)
         assert not done.changes
         assert {one.reason for one in done.refused} == {os.strerror(error)}
     assert contents(kernel.root) == before
@@ -317,7 +317,7 @@ def test_where_nothing_may_be_changed_nothing_is_kept(tmp_path: Path, error: int
 def test_a_processor_that_goes_away_meanwhile_is_told_and_forgotten(laptop: Kernel) -> None:
     laptop.at, laptop.within = 0, "before"
     laptop.happens = lambda: shutil.rmtree(laptop.root / f"{CPUS}/cpu3")
-    done = laptop.tuner.tune(1, tool="0", created="2026-01-01")
+    done = tune(laptop.tuner)
     assert {one.change.setting for one in done.refused} >= {f"{CPUS}/cpu3/cpufreq/scaling_governor"}
     assert all("cpu3" in one.change.setting for one in done.refused)
     assert {one.reason for one in done.refused} == {"No such file or directory"}
@@ -344,7 +344,7 @@ def test_a_service_that_stops_a_moment_later_is_stopped(laptop: Kernel) -> None:
 
     hand = Hand(Tree(laptop.root), laptop.write, lambda number, signal: sent.append((number, signal)), later)
     before = contents(laptop.root)
-    for done in (Tuner(hand).tune(1, tool="0", created="2026-01-01"), Tuner(hand).restore()):
+    for done in (tune(Tuner(hand)), Tuner(hand).restore()):
         assert "process:irqbalance" in {change.setting for change in done.changes}
         assert done.refused == []
     assert contents(laptop.root) == before
@@ -353,7 +353,7 @@ def test_a_service_that_stops_a_moment_later_is_stopped(laptop: Kernel) -> None:
 def test_a_service_that_goes_on_is_told(laptop: Kernel) -> None:
     slept: list[float] = []
     hand = Hand(Tree(laptop.root), laptop.write, lambda *_: None, slept.append)
-    done = Tuner(hand).tune(1, tool="0", created="2026-01-01")
+    done = tune(Tuner(hand))
     assert [(one.change.setting, one.reason) for one in done.refused] == [("process:irqbalance", "it is running now")]
     assert sum(slept) == pytest.approx(0.1)
 
