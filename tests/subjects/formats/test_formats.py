@@ -7,7 +7,6 @@ import json
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.design import conversion
+from steelyard.design.conversion import convert_files
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignFile, ForeignResults
 from steelyard.model.structs import validated
@@ -24,7 +23,10 @@ from steelyard.model.throughput import Processed
 from tests.foreign import CREATED, fields_in_file
 from tests.subjects.formats import recorded
 
-convert_files = partial(conversion.convert_files, created="2026-01-01T12:00:00+00:00")
+
+def converted(path: Path, **options: Any) -> ForeignResults:
+    """Return the results that a file has."""
+    return convert_files([path], **options, created=CREATED)
 
 
 def shapes(record: ForeignResults) -> dict[str, list[int]]:
@@ -32,10 +34,25 @@ def shapes(record: ForeignResults) -> dict[str, list[int]]:
     return {benchmark.name: [len(values) for values in benchmark.values] for benchmark in record.benchmarks}
 
 
+Save = Callable[[Any], Path]
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Save:
+    """Return a function that saves a file: text as it is, anything else as JSON."""
+
+    def save(contents: Any) -> Path:
+        file = tmp_path / "file"
+        file.write_text(contents if isinstance(contents, str) else json.dumps(contents))
+        return file
+
+    return save
+
+
 def refusal(path: Path, **options: Any) -> str:
     """Return the sentence with which a file is refused."""
     with pytest.raises(UsageError) as caught:
-        convert_files([path], **options, created=CREATED)
+        converted(path, **options)
     said = str(caught.value)
     assert "\n" not in said
     return said
@@ -63,7 +80,7 @@ EXPECTED = {
 
 @pytest.mark.parametrize("name", recorded.ALL)
 def test_each_format_is_recognised_and_read(name: str) -> None:
-    record = convert_files([recorded.ALL[name]], created=CREATED)
+    record = converted(recorded.ALL[name])
     expected, unit, version = EXPECTED[name]
     assert (record.provenance.format, record.provenance.version) == (name, version)
     assert shapes(record) == expected
@@ -71,7 +88,7 @@ def test_each_format_is_recognised_and_read(name: str) -> None:
     assert {benchmark.higher_is_better for benchmark in record.benchmarks} == {name == "jmh"}
     assert all(len(file.sha256) == 64 for file in record.provenance.files)
     assert all((benchmark.seconds or 0) > 0 for benchmark in record.benchmarks)
-    assert convert_files([recorded.ALL[name]], name=name, created=CREATED).benchmarks == record.benchmarks
+    assert converted(recorded.ALL[name], name=name).benchmarks == record.benchmarks
 
 
 @pytest.mark.parametrize("name", ["pyperf", "criterion"])
@@ -79,7 +96,7 @@ def test_a_file_is_named_with_its_hash_where_there_can_be_threads_and_where_not(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read() -> list[ForeignFile]:
-        return convert_files([recorded.ALL[name]], created=CREATED).provenance.files
+        return converted(recorded.ALL[name]).provenance.files
 
     with_threads = read()
     assert all(file.sha256 == sha256(Path(file.name).read_bytes()).hexdigest() for file in with_threads)
@@ -93,7 +110,7 @@ def refuse(thread: object) -> None:
 
 def test_the_values_are_those_of_the_file() -> None:
     def first(path: Path) -> float:
-        return convert_files([path], created=CREATED).benchmarks[0].values[0][0]
+        return converted(path).benchmarks[0].values[0][0]
 
     def told(path: Path) -> Any:
         return json.loads(path.read_bytes())
@@ -112,27 +129,27 @@ def test_the_values_are_those_of_the_file() -> None:
 
 def test_the_median_agrees_with_the_tool_s_own() -> None:
     told = json.loads(recorded.HYPERFINE.read_bytes())["results"]
-    for benchmark, one in zip(convert_files([recorded.HYPERFINE], created=CREATED).benchmarks, told, strict=True):
+    for benchmark, one in zip(converted(recorded.HYPERFINE).benchmarks, told, strict=True):
         values = sorted(value for (value,) in benchmark.values)
         assert (values[1] + values[2]) / 2 == pytest.approx(one["median"])
         assert benchmark.seconds == pytest.approx(sum(one["times"]))
 
 
 def test_the_machine_is_as_the_file_describes_it() -> None:
-    assert convert_files([recorded.PYPERF], created=CREATED).machine["processor"] == "AMD EPYC"
-    assert convert_files([recorded.PYTEST_BENCHMARK], created=CREATED).machine["cores"] == "2"
-    assert convert_files([recorded.JMH], created=CREATED).machine["jdk"] == "17.0.15"
-    assert convert_files([recorded.GO], created=CREATED).machine == {"system": "linux/amd64", "processor": "AMD EPYC"}
-    assert convert_files([recorded.HYPERFINE], created=CREATED).machine == {}
+    assert converted(recorded.PYPERF).machine["processor"] == "AMD EPYC"
+    assert converted(recorded.PYTEST_BENCHMARK).machine["cores"] == "2"
+    assert converted(recorded.JMH).machine["jdk"] == "17.0.15"
+    assert converted(recorded.GO).machine == {"system": "linux/amd64", "processor": "AMD EPYC"}
+    assert converted(recorded.HYPERFINE).machine == {}
 
 
 def test_jmh_s_modes_are_benchmarks_of_their_own() -> None:
     path = recorded.FOLDER / "jmh-1.37-all-modes.json"
-    (left_out,) = convert_files([path], created=CREATED).findings
+    (left_out,) = converted(path).findings
     assert left_out.code == "left-out"
     assert "keeps a histogram" in left_out.message
     assert "keeps a histogram" in refusal(path, patterns=["*[[]sample]"])
-    record = convert_files([path], patterns=["*n=1000", "*[[]thrpt]", "*[[]ss]"], created=CREATED)
+    record = converted(path, patterns=["*n=1000", "*[[]thrpt]", "*[[]ss]"])
     found = {one.name.rpartition("1000")[2]: (one.unit, one.higher_is_better) for one in record.benchmarks}
     assert found == {" [thrpt]": ("ops/us", True), "": ("us/op", False), " [ss]": ("us/op", False)}
     assert record.benchmarks[0].params == {"n": "1000"}
@@ -142,34 +159,31 @@ def test_failures_are_never_numbers() -> None:
     failed = recorded.FOLDER / "google-benchmark-1.7-error.json"
     assert "it failed (" in refusal(failed, patterns=["bad"])
     assert "optimised away" in refusal(failed, patterns=["empty"])
-    assert shapes(convert_files([failed], patterns=["sum*"], created=CREATED)) == {"sum/1000": [2]}
-    others = convert_files([failed], patterns=["!empty"], created=CREATED)
+    assert shapes(converted(failed, patterns=["sum*"])) == {"sum/1000": [2]}
+    others = converted(failed, patterns=["!empty"])
     assert set(shapes(others)) == {"sum/1000", "three times/repeats:3"}
     messages = [finding.message for finding in others.findings if finding.code == "left-out"]
     assert any(message.startswith("bad left out: it failed (") for message in messages)
-    without = convert_files([failed], patterns=["!empty", "!bad"], created=CREATED)
+    without = converted(failed, patterns=["!empty", "!bad"])
     assert not any(finding.message.startswith("bad ") for finding in without.findings)
     assert "leaves out all" in refusal(failed, patterns=["!*"])
     assert "'!none' fits none of the files' benchmarks" in refusal(failed, patterns=["!none"])
     assert "aggregates" in refusal(recorded.FOLDER / "google-benchmark-1.7-aggregates.json")
-    ignored = convert_files([recorded.FOLDER / "hyperfine-1.15-ignored-failure.json"], created=CREATED)
+    ignored = converted(recorded.FOLDER / "hyperfine-1.15-ignored-failure.json")
     assert "3 launches" in ignored.findings[0].message
 
 
-def test_a_name_of_hyperfine_that_has_the_values_by_chance_is_told_apart_by_them(tmp_path: Path) -> None:
+def test_a_name_of_hyperfine_that_has_the_values_by_chance_is_told_apart_by_them(saved: Save) -> None:
     results = [{"command": "fib10", "times": [0.1], "parameters": {"n": value}} for value in ("1", "10")]
-    path = tmp_path / "hyperfine.json"
-    path.write_text(json.dumps({"results": results}))
-    assert list(shapes(convert_files([path], created=CREATED))) == ["fib10:n=1", "fib10:n=10"]
+    assert list(shapes(converted(saved({"results": results})))) == ["fib10:n=1", "fib10:n=10"]
 
 
-def test_what_is_said_of_a_benchmark_is_left_out_with_it(tmp_path: Path) -> None:
+def test_what_is_said_of_a_benchmark_is_left_out_with_it(saved: Save) -> None:
     failed = {"command": "bad", "times": [0.1], "exit_codes": [1]}
     good = {"command": "good", "times": [0.2], "exit_codes": [0]}
-    path = tmp_path / "hyperfine.json"
-    path.write_text(json.dumps({"results": [failed, good]}))
-    assert [finding.code for finding in convert_files([path], created=CREATED).findings] == ["failed"]
-    assert convert_files([path], patterns=["good"], created=CREATED).findings == []
+    path = saved({"results": [failed, good]})
+    assert [finding.code for finding in converted(path).findings] == ["failed"]
+    assert converted(path, patterns=["good"]).findings == []
 
 
 @pytest.mark.parametrize(
@@ -181,28 +195,26 @@ def test_what_is_said_of_a_benchmark_is_left_out_with_it(tmp_path: Path) -> None
         ("jmh", 'it has "bench.Sums.sum:n=1000 [thrpt]" 2 times, and a name has to tell which'),
     ],
 )
-def test_two_benchmarks_of_one_name(tmp_path: Path, name: str, says: str) -> None:
+def test_two_benchmarks_of_one_name(saved: Save, name: str, says: str) -> None:
     told = json.loads(recorded.ALL[name].read_bytes())
     entries = told if isinstance(told, list) else told["benchmarks"]
     entries += entries[:1]
-    (tmp_path / "file").write_text(json.dumps(told))
-    assert says in refusal(tmp_path / "file")
+    assert says in refusal(saved(told))
 
 
-def test_a_name_that_google_benchmark_lists_twice_can_be_left_out(tmp_path: Path) -> None:
+def test_a_name_that_google_benchmark_lists_twice_can_be_left_out(saved: Save) -> None:
     told = json.loads(recorded.GOOGLE_BENCHMARK.read_bytes())
     twice = told["benchmarks"][0]["run_name"]
     told["benchmarks"] += [entry for entry in told["benchmarks"] if entry["run_name"] == twice]
-    (tmp_path / "file").write_text(json.dumps(told))
-    assert "2 times" in refusal(tmp_path / "file")
-    record = convert_files([tmp_path / "file"], patterns=[f"!{twice}"], created=CREATED)
-    assert twice not in shapes(record)
+    path = saved(told)
+    assert "2 times" in refusal(path)
+    assert twice not in shapes(converted(path, patterns=[f"!{twice}"]))
 
 
 def test_criterion_s_folders(tmp_path: Path) -> None:
     flat = recorded.CRITERION / "group" / "flat" / "1000"
     for path in (flat, flat / "new", flat / "new" / "sample.json", flat / "new" / "benchmark.json"):
-        record = convert_files([path], created=CREATED)
+        record = converted(path)
         assert list(shapes(record)) == ["group/flat/1000"]
         assert record.benchmarks[0].params == {"value": "1000"}
     assert "no new/sample.json" in refusal(tmp_path)
@@ -220,66 +232,54 @@ def test_gzip_and_other_encodings(tmp_path: Path) -> None:
         ("c", text.encode("utf-8-sig")),
     ):
         (tmp_path / name).write_bytes(data)
-        assert len(convert_files([tmp_path / name], created=CREATED).benchmarks) == 4
+        assert len(converted(tmp_path / name).benchmarks) == 4
 
 
 # --- Go's and Swift's texts may hold several processes
 
 
-def test_a_file_that_several_processes_of_go_appended_to(tmp_path: Path) -> None:
-    path = tmp_path / "go.txt"
-    path.write_text(recorded.GO.read_text() * 3)
-    record = convert_files([path], created=CREATED)
+def test_a_file_that_several_processes_of_go_appended_to(saved: Save) -> None:
+    text = recorded.GO.read_text() * 3
+    record = converted(saved(text))
     assert set(map(tuple, shapes(record).values())) == {(4, 4, 4)}
     assert record.findings == []
-    path.write_text("".join(line for line in path.read_text().splitlines(True) if line.startswith("Benchmark")))
-    record = convert_files([path], created=CREATED)
+    record = converted(saved("".join(line for line in text.splitlines(True) if line.startswith("Benchmark"))))
     assert shapes(record)["BenchmarkJoin-2"] == [24]
     assert record.findings[0].message.startswith("no PASS stands after BenchmarkSub/b_2-2: ")
 
 
-def test_what_a_program_of_go_prints_around_its_benchmarks_is_no_process_that_was_cut(tmp_path: Path) -> None:
-    path = tmp_path / "go.txt"
+def test_what_a_program_of_go_prints_around_its_benchmarks_is_no_process_that_was_cut(saved: Save) -> None:
     whole = "setup\n" + recorded.GO.read_text().replace("PASS\n", "PASS\nteardown\ncoverage: 50.0% of statements\n")
-    path.write_text(whole)
-    assert convert_files([path], created=CREATED).findings == []
-    path.write_text(f"{whole}goos: linux\npkg: example.com/other\nBenchmarkA\n")
-    (finding,) = convert_files([path], created=CREATED).findings
+    assert converted(saved(whole)).findings == []
+    (finding,) = converted(saved(f"{whole}goos: linux\npkg: example.com/other\nBenchmarkA\n")).findings
     assert finding.message.startswith("no PASS stands after the beginning of example.com/other: ")
 
 
-def test_go_s_failed_benchmark_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "go.txt"
-    path.write_text(recorded.GO.read_text().replace("PASS", "--- FAIL: BenchmarkJoin-2\n    b_test.go:3: no\nFAIL"))
-    record = convert_files([path], created=CREATED)
+def test_go_s_failed_benchmark_is_left_out(saved: Save) -> None:
+    failed = "--- FAIL: BenchmarkJoin-2\n    b_test.go:3: no\nFAIL"
+    record = converted(saved(recorded.GO.read_text().replace("PASS", failed)))
     assert "left-out" in [finding.code for finding in record.findings]
     assert "it says FAIL" in " ".join(finding.message for finding in record.findings)
 
 
 @pytest.mark.parametrize("line", ["     100\t         3.0 widgets", " 100 1,5 ns/op"])
-def test_go_s_benchmark_without_a_time_is_left_out_with_a_note(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "go.txt"
+def test_go_s_benchmark_without_a_time_is_left_out_with_a_note(saved: Save, line: str) -> None:
     said = f"BenchmarkOwn-2\t{line}\nBenchmarking 10 of them\n"
-    path.write_text(recorded.GO.read_text().replace("PASS", f"{said}PASS"))
-    record = convert_files([path], created=CREATED)
-    assert len(record.benchmarks) == len(convert_files([recorded.GO], created=CREATED).benchmarks)
+    record = converted(saved(recorded.GO.read_text().replace("PASS", f"{said}PASS")))
+    assert len(record.benchmarks) == len(converted(recorded.GO).benchmarks)
     (finding,) = record.findings
     assert finding.message.endswith("BenchmarkOwn-2 left out: it tells no time (ns/op), or none that is a number")
 
 
-def test_google_benchmark_s_fit_of_complexity_is_no_benchmark_that_was_left_out(tmp_path: Path) -> None:
+def test_google_benchmark_s_fit_of_complexity_is_no_benchmark_that_was_left_out(saved: Save) -> None:
     entry = {"name": "a/8", "run_type": "iteration", "iterations": 1, "time_unit": "ns", "real_time": 3.0}
     fits = [{"run_name": "a", "run_type": "aggregate", "aggregate_name": name, "rms": 0.1} for name in ("BigO", "RMS")]
-    path = tmp_path / "google.json"
-    path.write_text(json.dumps({"context": {}, "benchmarks": [entry, *fits]}))
-    assert convert_files([path], created=CREATED).findings == []
+    assert converted(saved({"context": {}, "benchmarks": [entry, *fits]})).findings == []
 
 
-def test_google_benchmark_tells_parts_of_a_ns(tmp_path: Path) -> None:
+def test_google_benchmark_tells_parts_of_a_ns(saved: Save) -> None:
     entry = {"name": "a", "run_type": "iteration", "iterations": 1, "time_unit": "ns"}
-    path = tmp_path / "google.json"
-    path.write_text(json.dumps({"context": {}, "benchmarks": [{**entry, "real_time": 12.34}]}))
-    (one,) = convert_files([path], created=CREATED).benchmarks
+    (one,) = converted(saved({"context": {}, "benchmarks": [{**entry, "real_time": 12.34}]})).benchmarks
     assert [list(values) for values in one.values] == [[12.34]]
 
 
@@ -294,40 +294,33 @@ def test_google_benchmark_tells_parts_of_a_ns(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_go_that_cannot_be_trusted(tmp_path: Path, old: str, new: str, says: str) -> None:
-    path = tmp_path / "go.txt"
+def test_go_that_cannot_be_trusted(saved: Save, old: str, new: str, says: str) -> None:
     assert old in recorded.GO.read_text()
-    path.write_text(recorded.GO.read_text().replace(old, new))
-    assert says in refusal(path)
+    assert says in refusal(saved(recorded.GO.read_text().replace(old, new)))
 
 
 @pytest.mark.parametrize("time", ["NaN", "0", "-3"])
-def test_go_s_benchmark_with_a_time_that_is_none_is_left_out(tmp_path: Path, time: str) -> None:
-    path = tmp_path / "go.txt"
-    path.write_text(recorded.GO.read_text().replace("546.2 ns/op", f"{time} ns/op"))
-    (finding,) = convert_files([path], created=CREATED).findings
+def test_go_s_benchmark_with_a_time_that_is_none_is_left_out(saved: Save, time: str) -> None:
+    (finding,) = converted(saved(recorded.GO.read_text().replace("546.2 ns/op", f"{time} ns/op"))).findings
     assert "BenchmarkJoin-2 left out: it has the value" in finding.message
 
 
-def test_statistics_of_pytest_benchmark_without_rounds(tmp_path: Path) -> None:
+def test_statistics_of_pytest_benchmark_without_rounds(saved: Save) -> None:
     report = json.loads(recorded.PYTEST_BENCHMARK.read_text())
     for one in report["benchmarks"]:
         del one["stats"]["data"]
-    path = tmp_path / "saved.json"
-    path.write_text(json.dumps(report))
+    path = saved(report)
     said = refusal(path)
     assert said.startswith(f"cannot import {path} as pytest-benchmark: it has statistics alone")
     assert "--benchmark-json=FILE or, when it saves, --benchmark-save-data" in said
 
 
-def test_logs_of_swift(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    path.write_text(recorded.SWIFT_LOG.read_text() * 2)
-    assert shapes(convert_files([path], created=CREATED)) == {"AngryPhonebook": [3, 3]}
-    assert shapes(convert_files([recorded.SWIFT / "run-1.txt"], created=CREATED)) == {"Array2D": [3]}
+def test_logs_of_swift(saved: Save) -> None:
     body = recorded.SWIFT_LOG.read_text()
-    path.write_text(body.replace("Total performance tests executed: 1", body.partition("--- DATA ---")[2]))
-    assert "2 times in one process" in refusal(path)
+    assert shapes(converted(saved(body * 2))) == {"AngryPhonebook": [3, 3]}
+    assert shapes(converted(recorded.SWIFT / "run-1.txt")) == {"Array2D": [3]}
+    twice = body.replace("Total performance tests executed: 1", body.partition("--- DATA ---")[2])
+    assert "2 times in one process" in refusal(saved(twice))
 
 
 # --- what is none, or was damaged
@@ -382,7 +375,7 @@ def test_what_is_no_result(tmp_path: Path, data: bytes, says: str) -> None:
     ],
     ids=lambda item: repr(item)[:20],
 )
-def test_a_benchmark_with_a_value_that_is_no_result_is_left_out(tmp_path: Path, name: str, value: object) -> None:
+def test_a_benchmark_with_a_value_that_is_no_result_is_left_out(saved: Save, name: str, value: object) -> None:
     told = json.loads(recorded.ALL[name].read_bytes())
     plant: dict[str, Callable[[], None]] = {
         "hyperfine": lambda: told["results"][1]["times"].__setitem__(2, value),
@@ -392,9 +385,8 @@ def test_a_benchmark_with_a_value_that_is_no_result_is_left_out(tmp_path: Path, 
         "google-benchmark": lambda: told["benchmarks"][1].__setitem__("real_time", value),
     }
     plant[name]()
-    (tmp_path / "file").write_text(json.dumps(told))
     try:
-        record = convert_files([tmp_path / "file"], created=CREATED)
+        record = converted(saved(told))
     except UsageError:
         assert value == 10**400  # which not all can add up
         return
@@ -402,15 +394,15 @@ def test_a_benchmark_with_a_value_that_is_no_result_is_left_out(tmp_path: Path, 
     assert " left out: it " in record.findings[0].message
 
 
-def test_a_benchmark_without_values_is_left_out(tmp_path: Path) -> None:
+def test_a_benchmark_without_values_is_left_out(saved: Save) -> None:
     told = json.loads(recorded.PYPERF.read_bytes())
     for run in told["benchmarks"][0]["runs"]:
         run.pop("values", None)  # as of one that only calibrated
-    (tmp_path / "file").write_text(json.dumps(told))
-    record = convert_files([tmp_path / "file"], created=CREATED)
+    path = saved(told)
+    record = converted(path)
     assert [one.name for one in record.benchmarks] == ["sorted"]
     assert [finding.message for finding in record.findings] == ["sum left out: it has no value"]
-    assert "no value" in refusal(tmp_path / "file", patterns=["sum"])
+    assert "no value" in refusal(path, patterns=["sum"])
 
 
 @pytest.mark.parametrize("name", recorded.FILES)
@@ -418,14 +410,14 @@ def test_a_file_that_was_cut_gives_no_other_numbers(tmp_path: Path, name: str) -
     whole = recorded.FILES[name].read_bytes().rstrip()
     known = {
         one.name: {value for values in one.values for value in values}
-        for one in convert_files([recorded.FILES[name]], created=CREATED).benchmarks
+        for one in converted(recorded.FILES[name]).benchmarks
     }
     path = tmp_path / "cut"
     chance = random.Random(1)
     for end in {*chance.sample(range(len(whole)), 150), len(whole) - 1}:
         path.write_bytes(whole[:end])
         try:
-            record = convert_files([path], created=CREATED)
+            record = converted(path)
         except UsageError:
             continue
         assert name in ("go", "swift")
@@ -459,7 +451,7 @@ def test_fields_of_other_versions_are_refused_or_read(
     path.write_text(json.dumps(told))
     for options in ({}, {"name": name}):
         with suppress(UsageError):
-            record = convert_files([path], **options, created=CREATED)
+            record = converted(path, **options)
             assert validated(ForeignResults, fields_in_file(record))
 
 
@@ -473,5 +465,5 @@ def test_fields_of_other_versions_are_refused_or_read(
     ],
 )
 def test_what_an_iteration_processes_is_kept(path: str, name: str, processed: list[Processed]) -> None:
-    found = {one.name: one for one in convert_files([recorded.FOLDER / path]).benchmarks}
+    found = {one.name: one for one in converted(recorded.FOLDER / path).benchmarks}
     assert found[name].processed == processed
