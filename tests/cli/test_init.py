@@ -426,6 +426,7 @@ def test_what_is_written_is_valid_and_has_the_benchmarks(here_without_python: In
             "<dependency>); put a command",
         ),
         ({}, None, "nothing was found here that it knows; put a command"),
+        ({"package.json": "[" * 100_000}, None, "nothing was found here that it knows; put a command"),
     ],
 )
 def test_what_names_no_program_is_built_still(

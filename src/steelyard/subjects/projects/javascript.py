@@ -29,7 +29,7 @@ def javascript(folder: Path) -> FoundProject | None:
     """Return the scripts of a package.json that measure, or else its programs; None without a readable one."""
     try:
         package = json.loads(text_of(folder / "package.json"))
-    except (OSError, ValueError):
+    except (ValueError, RecursionError):
         return None
     if not isinstance(package, dict):
         return None

@@ -78,7 +78,7 @@ def _declared_programs(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (name, function) of each program, the function as `module:name`."""
     try:
         project = tomllib.loads(text_of(folder / "pyproject.toml"))
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return
     for path in (("project", "scripts"), ("tool", "poetry", "scripts")):
         table: Any = project
