@@ -676,6 +676,15 @@ def test_parts_are_dealt_out_of_what_was_asked_for_by_the_names_of_its_benchmark
     assert (refused.status, b"there is one benchmark" in refused.err) == (2, True)
 
 
+def test_what_a_pattern_or_a_margin_is_of_may_be_in_another_part(world: ProjectWorld) -> None:
+    target = '[[target]]\nname = "sort"\ncommand = "./sort {n}"\nparameters = { n = [1, 2] }\n'
+    world.says(f'{target}[compare.margins]\n"*n=1" = "3%"\n"*n=3" = "2%"\n')
+    said = world("compare", "--shard", "2/2").err.decode()
+    assert "the margin of '*n=3' is of no benchmark" in said
+    assert "'*n=1'" not in said
+    assert b"of no benchmark" not in world("compare", "-b", "*n=1", "-b", "*n=2", "--shard", "2/2").err
+
+
 @pytest.mark.parametrize(
     ("patterns", "ran"),
     [

@@ -30,6 +30,7 @@ def _unused_margins(
     if any(record.new_suite for record in records):  # the margin may be for one of the new benchmarks
         return []
     names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
+    names += _names_in_other_parts(records)
     notes = []
     for key in project.compare.margins:
         pattern, _ = split_key(key)
@@ -42,6 +43,7 @@ def _unused_margins(
 def _unused_patterns(options: Options, records: Sequence[Weighing | Run]) -> list[str]:
     """Say which patterns of the command line chose nothing; no single target can tell."""
     names = [one.entry or one.name for record in records for one in record.benchmarks]
+    names += _names_in_other_parts(records)
     # Identical sides are not asked for a list of their benchmarks, and another record may have failed without one.
     if EVERY_BENCHMARK in names or not all(record.benchmarks for record in records):
         return []
@@ -49,3 +51,8 @@ def _unused_patterns(options: Options, records: Sequence[Weighing | Run]) -> lis
     # A command's name is followed by the values of its parameters.
     unused = [pattern for pattern in patterns if not fits(names, [pattern, f"{pattern}, *"])]
     return [f"--benchmark {pattern!r} is of no benchmark that was weighed" for pattern in unused]
+
+
+def _names_in_other_parts(records: Sequence[Weighing | Run]) -> list[str]:
+    """Return the names of what other machines weigh of the same suites, with those of what was weighed here."""
+    return [name for record in records if record.settings.shard for name in record.settings.shard.suite]
