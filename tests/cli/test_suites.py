@@ -344,8 +344,10 @@ def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     for number in (1, 2):
         scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json", "--control")
     second = weighing_in("2.json")
-    save(changed(second, machine=second.machine.model_copy(update={"key": "f" * 16})), Path("2.json"))
-    done = scripted("merge", "1.json", "2.json", "-o", "all.json", "--markdown", "all.md")
+    other = second.machine.model_copy(update={"key": "f" * 16, "cpu_model": "Another processor"})
+    save(changed(second, machine=other), Path("2.json"))
+    outputs = ("--markdown", "all.md", "--html", "all.html")
+    done = scripted("merge", "1.json", "2.json", "-o", "all.json", *outputs)
     assert "merged from 2 parts, measured on 2 kinds of machine" in done.text
     whole = weighing_in("all.json")
     assert [part.machine.key for part in whole.parts] == [weighing_in("1.json").machine.key, "f" * 16]
@@ -354,6 +356,14 @@ def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     assert [one.control for one in whole.benchmarks] == [False] * 3 + [True] * 2
     text = Path("all.md").read_text()
     assert all(f"<code>n={place}</code>" in text for place in (1, 2, 3))
+    assert text.endswith("on A processor, 1 core; Another processor, 1 core</sub>\n")
+    page = Path("all.html").read_text()
+    assert all(f"The machine of part {number}<" in page for number in (1, 2))
+    assert "draws the same plan again" not in page
+    scripted("gate", "all.json", "--markdown", "gate.md")
+    text = Path("gate.md").read_text()
+    assert re.findall(r"^- machine&#58; ([^,]+)", text, re.MULTILINE) == ["A processor", "Another processor"]
+    assert "in an order drawn at random, each part by its own seed;" in text
 
 
 # --- the budget of a suite

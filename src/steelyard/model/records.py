@@ -186,6 +186,11 @@ class Weighing(_Measured):
         """What was judged of it; empty if nothing was."""
         return self.derived.verdicts if self.derived else []
 
+    @property
+    def machines(self) -> list[MachineFacts]:
+        """The machine that it was measured on; of a merged weighing, that of each part."""
+        return [part.machine for part in self.parts] or [self.machine]
+
     def watch_of(self, benchmark: int) -> Watch | None:
         """What went on beside a benchmark's launches; in a merged weighing, on the machine that it ran on."""
         return next((part.watch for part in self.parts if benchmark in part.benchmarks), self.watch)

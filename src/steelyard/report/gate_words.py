@@ -8,6 +8,7 @@ from steelyard.model.derived import Verdict
 from steelyard.model.findings import CONTROL_ALARM, NEW_SUITE, Finding
 from steelyard.model.gate import GateReport, Judged, worst_first
 from steelyard.model.grouping import grouped
+from steelyard.model.machine import MachineFacts
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
 from steelyard.model.rows import USED
@@ -220,7 +221,8 @@ def _method(weighing: Weighing) -> str:
     metrics = ", ".join(sentences.metric(name, settings) for name in settings.metrics)
     if all(map(is_counted, settings.metrics)):
         return f"counted under Valgrind; {judging_text}; {metrics}"
-    return f"{_pairing_text(weighing)} in an order drawn at random, seed {settings.seed}; {judging_text}; {metrics}"
+    seed = "each part by its own seed" if weighing.parts else f"seed {settings.seed}"
+    return f"{_pairing_text(weighing)} in an order drawn at random, {seed}; {judging_text}; {metrics}"
 
 
 def _pairing_text(weighing: Weighing) -> str:
@@ -235,11 +237,10 @@ def _pairing_text(weighing: Weighing) -> str:
 
 def machines(report: GateReport) -> list[str]:
     """Say on which machines the weighings were measured."""
-    return list(dict.fromkeys(_machine(weighing) for weighing in report.weighings))
+    return list(dict.fromkeys(_machine(machine) for weighing in report.weighings for machine in weighing.machines))
 
 
-def _machine(weighing: Weighing) -> str:
-    machine = weighing.machine
+def _machine(machine: MachineFacts) -> str:
     return ", ".join(filter(None, (sentences.processor(machine), machine.virtualization, machine.kernel)))
 
 

@@ -176,5 +176,6 @@ def _list_lines(texts: list[str]) -> list[str]:
 
 
 def _origin(record: Weighing | Run) -> str:
-    where = sentences.processor(record.machine)
+    machines = [record.machine] if record.kind == "run" else record.machines
+    where = "; ".join(dict.fromkeys(map(sentences.processor, machines)))
     return f"<sub>Steelyard {escape(record.tool)}, {escape(record.created)}, on {escape(where)}</sub>"

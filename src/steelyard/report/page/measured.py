@@ -54,6 +54,22 @@ def machine(facts: MachineFacts, title: str = MACHINE) -> Facts:
     return Facts(title, [(term, elements.name(text, 4)) for term, text in facts_told if text])
 
 
+def machines(record: Weighing) -> list[Facts]:
+    """Return the facts about the machine of a weighing; of a merged one, about each kind of machine."""
+    numbers: dict[str, list[int]] = {}
+    for number, one in enumerate(record.machines, start=1):
+        numbers.setdefault(one.key, []).append(number)
+    if len(numbers) == 1:
+        return [machine(record.machine)]
+    return [
+        machine(
+            record.machines[of_parts[0] - 1],
+            f"{MACHINE} of {'part' if len(of_parts) == 1 else 'parts'} {', '.join(map(str, of_parts))}",
+        )
+        for of_parts in numbers.values()
+    ]
+
+
 def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     """Return when and how a record was measured."""
     settings = record.settings
@@ -68,7 +84,8 @@ def facts(record: Weighing | Run, title: str = HOW) -> Facts:
         ("Steelyard", record.tool),
         ("counted by", _counted_by(record)),
     ]
-    plan = [("plan", elements.sentence_markup(sentences.plan(settings)))] if len(record.launches) else []
+    has_plan = len(record.launches) > 0 and not (record.kind == "weighing" and record.parts)  # each part had its own
+    plan = [("plan", elements.sentence_markup(sentences.plan(settings)))] if has_plan else []
     commands: list[tuple[str, Content]] = [
         (_side_label(record, position), _subject(subject)) for position, subject in enumerate(record.subjects)
     ]

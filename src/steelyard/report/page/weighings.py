@@ -60,7 +60,7 @@ def weighing_part(
         notes=notes.of_unmeasured(record, record.identical)
         if record.identical is not None
         else notes.of_weighing(record, verdicts),
-        facts=[measured.facts(record), measured.machine(record.machine)],
+        facts=[measured.facts(record), *measured.machines(record)],
         metric=metrics[0] if metrics else "",
         below=_ranking_tables(record, deciding),
         defs=scales.symbols(),
