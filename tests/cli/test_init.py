@@ -470,6 +470,24 @@ def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InPro
     assert target.build == "(cd ./more && go test -c -trimpath -o ./in/steelyard.test ./in)"
 
 
+def test_benchmarks_of_go_that_a_tag_leaves_out_are_built_with_it(here_without_python: InProcess) -> None:
+    benchmark = "package x\nfunc BenchmarkX(b *testing.B) {}\n"
+    files = {
+        "go.mod": "module x\n",
+        "a_test.go": benchmark,
+        "b_test.go": f"// Copyright\n\n//go:build bench\n\n{benchmark}",
+        "c_test.go": f"//go:build slow\n// +build slow\n\n{benchmark}",
+        "linux/x_test.go": f"//go:build linux\n\n{benchmark}",
+        "generated/x_test.go": f"//go:build ignore\n\n{benchmark}",
+    }
+    put(here_without_python.folder, files)
+    here_without_python("init")
+    assert [one.build for one in written(here_without_python.folder).targets] == [
+        "go test -c -tags bench,slow -trimpath -o ./steelyard.test .",
+        "go test -c -trimpath -o ./linux/steelyard.test ./linux",
+    ]
+
+
 def test_each_package_of_go_is_built_by_itself(here_without_python: InProcess) -> None:
     put(here_without_python.folder, PROJECTS["go"][0])
     here_without_python("init")

@@ -22,6 +22,13 @@ _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _GO_PROGRAM = re.compile(r"^package main\b", re.MULTILINE)
 # How a file is marked that no build shall take, such as one that generates code.
 _GO_LEFT_OUT = re.compile(r"^//(?:go:build|\s*\+build)\b.*\bignore\b", re.MULTILINE)
+# A file that is built only by who names this tag, which is none that Go knows of itself.
+_GO_TAG = re.compile(r"^//go:build (\w+)$", re.MULTILINE)
+_GO_KNOWN_TAGS = frozenset(
+    "aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris unix wasip1 windows "  # noqa: SIM905
+    "386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm "
+    "asan cgo gc gccgo msan race".split()
+)
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 # What makes a jar that starts by itself. Without it JMH runs on a class path of Maven's, often from a profile.
 _RUNNABLE_JAR = re.compile(r"maven-shade-plugin|jar-with-dependencies|spring-boot-maven-plugin|<mainClass>|uberjar")
@@ -45,19 +52,22 @@ def go(folder: Path) -> FoundProject | None:
     """Return the packages of a Go module or workspace that have benchmarks, or else its programs; None without one."""
     if not any((folder / name).is_file() for name in ("go.mod", "go.work")):
         return None
-    tests = [path for path in files_named(folder, "_test.go") if _GO_BENCHMARK.search(text_of(path))]
-    packages = [*dict.fromkeys(path.parent for path in tests)]
-    if not packages:
+    tags_of_packages: dict[Path, list[str]] = {}
+    for path in files_named(folder, "_test.go"):
+        if _GO_BENCHMARK.search(source := text_of(path)) and not _GO_LEFT_OUT.search(source):
+            tags_of_packages.setdefault(path.parent, []).extend(_GO_TAG.findall(source))
+    if not tags_of_packages:
         programs = [*_go_programs(folder)]
         return FoundProject("Go", None if programs else "go build ./...", programs)
-    return FoundProject("Go", None, [_go_benchmarks(package, folder) for package in packages])
+    return FoundProject("Go", None, [_go_benchmarks(*package, folder) for package in tags_of_packages.items()])
 
 
-def _go_benchmarks(package: Path, folder: Path) -> FoundTarget:
+def _go_benchmarks(package: Path, tags: Sequence[str], folder: Path) -> FoundTarget:
     is_top = package == folder
     name = folder.name if is_top else package.relative_to(folder).as_posix()
     enter = "" if is_top else f"env -C {shlex.quote(relative(package, folder))} "
-    build = _go_build(package, folder, "test -c", "steelyard.test")
+    own_tags = ",".join(tag for tag in dict.fromkeys(tags) if tag not in _GO_KNOWN_TAGS)
+    build = _go_build(package, folder, f"test -c -tags {own_tags}" if own_tags else "test -c", "steelyard.test")
     return FoundTarget(name or "benchmarks", f"{enter}./steelyard.test", "go", build=build)
 
 
