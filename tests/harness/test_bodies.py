@@ -72,6 +72,25 @@ def test_a_decorator_may_hide_what_a_function_is() -> None:
     assert done == ["set up 3", 3, "torn down", (Random(4).random(), 5), "async"]
 
 
+def test_what_a_set_up_yields_or_a_test_calls_may_be_decorated_too() -> None:
+    done: list[Any] = []
+
+    @decorated
+    async def awaited(number: float) -> None:
+        await asyncio.sleep(0)
+        done.append(number)
+
+    def sets_up() -> Iterator[Callable[[float], Any]]:
+        yield awaited
+
+    run(sets_up, lambda random: random.random(), loops=1, samples=1, seed=4)
+    with prepared_call(awaited, (), {"number": 5}) as work:
+        samples_of(work, 2, 1)
+    assert done == [Random(4).random(), 5, 5]
+    with pytest.raises(BodyError, match="returns a context manager"), prepared_call(is_a_context_manager, (), {}):
+        pass
+
+
 def test_a_decorator_that_runs_what_it_hides_makes_a_plain_body() -> None:
     done: list[Any] = []
 

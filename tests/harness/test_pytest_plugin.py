@@ -52,6 +52,12 @@ SUITE = """
             return x
         assert weigh(body, 4) == 4
 
+    def test_awaited_behind_a_decorator(weigh):
+        import functools
+        async def body(x):
+            return x
+        assert weigh(functools.wraps(body)(lambda x: body(x)), 4) == 4
+
     def test_random(weigh):
         assert weigh.random.random() != weigh.random.random()
         weigh(print, weigh.random.getrandbits(64))
@@ -75,6 +81,7 @@ NAMES = [
         "TestClass::test_method",
         "test_fixture",
         "test_awaited",
+        "test_awaited_behind_a_decorator",
         "test_random",
     )
 ]
@@ -168,7 +175,7 @@ def ran(folder: Path, name: str, loops: int = 3, samples: int = 2, seed: int = 1
 def test_by_itself_pytest_runs_each_test_once_and_loads_the_plugin_and_nothing_else(folder: Path) -> None:
     write(folder, "test_first.py", "import sys\ndef test(weigh): weigh(len, ''); print('LOADED', *sys.modules)")
     found = subprocess.run([*PYTEST, "-q", "-s"], cwd=folder, capture_output=True, text=True, check=False)
-    assert "10 passed, 2 skipped" in found.stdout
+    assert "11 passed, 2 skipped" in found.stdout
     assert found.stdout.count("body 5") == 1
     line = next(line for line in found.stdout.splitlines() if "LOADED" in line)
     assert {name for name in line.split() if name.startswith("steelyard")} == {

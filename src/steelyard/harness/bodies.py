@@ -6,7 +6,16 @@ from contextlib import ExitStack, contextmanager
 
 from steelyard.harness.faults import BodyError
 from steelyard.harness.loop import PREFIX, Text
-from steelyard.harness.signature import ASYNC_GENERATOR, COROUTINE, GENERATOR, Signature, by_keyword, kind, kind_of_call
+from steelyard.harness.signature import (
+    ASYNC_GENERATOR,
+    COROUTINE,
+    GENERATOR,
+    Signature,
+    by_keyword,
+    innermost,
+    kind,
+    kind_of_call,
+)
 from steelyard.harness.worker import Work
 
 TYPE_CHECKING = False
@@ -55,7 +64,7 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
     draw = _draw(declaration.inputs, values, seed)
     leading = [f"{PREFIX}input"] if draw else []
     with _Stage() as stage:
-        is_of = kind_of_call(function, values, _draw(declaration.inputs, values, seed))
+        is_of = kind_of_call(function, lambda: _first_call(declaration, values, seed))
         if not is_of & (GENERATOR | ASYNC_GENERATOR):
             call = Signature(function).call(values, leading, _VALUE)
             yield _work(function, is_of, call, values, stage, draw, collect=declaration.gc)
@@ -66,7 +75,8 @@ def prepared(declaration: Declaration, values: dict[str, Any], seed: int) -> Ite
         if not callable(body):
             shown = "nothing" if body is _NOTHING else f"{body!r:.60}"
             raise BodyError(f"{declaration.name}() yields {shown}: it has to yield the function to measure")
-        yield _work(body, kind(body), ", ".join(leading), {}, stage, draw, collect=declaration.gc)
+        is_of = kind_of_call(body, lambda: body(*_first_input(declaration, values, seed)))
+        yield _work(body, is_of, ", ".join(leading), {}, stage, draw, collect=declaration.gc)
         if step() is not _NOTHING:
             raise BodyError(f"{declaration.name}() yields twice: what stands behind its yield is the tear-down")
 
@@ -79,7 +89,8 @@ def prepared_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     named = map(by_keyword, kwargs, variables[len(args) :])
     call = ", ".join([*variables[: len(args)], *named])
     with _Stage() as stage:
-        yield _work(function, kind(function), call, values, stage, None, collect=False)
+        is_of = kind_of_call(function, lambda: function(*args, **kwargs))
+        yield _work(function, is_of, call, values, stage, None, collect=False)
 
 
 def refuse_generator(body: Callable[..., Any], is_of: int) -> None:
@@ -111,6 +122,20 @@ def _work(
     names = [f"{PREFIX}body", *(_VALUE + name for name in values)]
     text = Text(f"{'await ' if asynchronous else ''}{PREFIX}body({call})", names=names, asynchronous=asynchronous)
     return Work(text, (body, *values.values()), draw=draw, collect=collect, finish=stage.run if asynchronous else None)
+
+
+def _first_call(declaration: Declaration, values: dict[str, Any], seed: int) -> Any:
+    """Call a declared function as the first sample does, or as its set-up."""
+    function = declaration.function
+    is_set_up = kind(innermost(function)) & (GENERATOR | ASYNC_GENERATOR)
+    inputs = [] if is_set_up else _first_input(declaration, values, seed)
+    return function(*inputs, **{name: values[name] for name in Signature(function).taken(values, len(inputs))})
+
+
+def _first_input(declaration: Declaration, values: dict[str, Any], seed: int) -> list[Any]:
+    """Return what the first sample draws; nothing without `inputs`."""
+    draw = _draw(declaration.inputs, values, seed)
+    return [] if draw is None else [draw()]
 
 
 def _draw(inputs: Callable[..., Any] | None, values: dict[str, Any], seed: int) -> Callable[[], Any] | None:

@@ -76,9 +76,9 @@ class Weigh:
 def _await(function: Callable[..., Any], coroutine: CoroutineType[Any, Any, Any]) -> Any:
     import asyncio
 
-    from steelyard.harness.signature import COROUTINE, kind
+    from steelyard.harness.signature import COROUTINE, innermost, kind
 
-    if not kind(function) & COROUTINE:
+    if not kind(innermost(function)) & COROUTINE:
         coroutine.close()
         raise TypeError("what weigh() calls returns a coroutine: give it the async function itself, with its arguments")
     return asyncio.run(coroutine)

@@ -98,8 +98,8 @@ def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def kind_of_call(function: Callable[..., Any], values: dict[str, Any], draw: Callable[[], Any] | None) -> int:
-    """Return the kind of a function, or of what its call returns if it is wrapped around one that has a kind.
+def kind_of_call(function: Callable[..., Any], call: Callable[[], Any]) -> int:
+    """Return the kind of a function, or of what its `call` returns if it is wrapped around one that has a kind.
 
     Some decorators leave a generator or a coroutine to their caller, others run it: only a call tells. Raises BodyError
     for one that leaves a context manager.
@@ -107,15 +107,14 @@ def kind_of_call(function: Callable[..., Any], values: dict[str, Any], draw: Cal
     inner = innermost(function)
     if inner is function or kind(function) or not kind(inner):
         return kind(function)
-    leading = [] if draw is None or kind(inner) & (GENERATOR | ASYNC_GENERATOR) else [draw()]
-    returned = function(*leading, **{name: values[name] for name in Signature(function).taken(values, len(leading))})
+    returned = call()
     found = _kind_of_object(returned)
     if not found and _kind_of_object(getattr(returned, "gen", None)):
         from steelyard.harness.faults import BodyError
 
         raise BodyError(
-            f"{function.__name__}() returns a context manager, so that only making it would be timed: leave "
-            "contextlib's decorator out, as what stands before and after a yield is set-up and tear-down here"
+            f"{function.__name__}() returns a context manager, so that only making it would be timed: measure a "
+            "function that enters it by `with`; what sets up for @bench has no decorator of contextlib's"
         )
     if found & (GENERATOR | COROUTINE):
         returned.close()  # nothing of it has run
