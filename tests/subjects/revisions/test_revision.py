@@ -303,4 +303,6 @@ def test_what_git_cannot_take_is_named(repo: Repo) -> None:
     (repo.folder / "sub").mkdir()
     repo.git("-C", "sub", "init", "--quiet")
     repo.write("sub/data", "1")
-    assert refusal(repo).endswith("git says 'sub/' does not have a commit checked out")
+    assert refusal(repo).endswith("'sub/' does not have a commit checked out; mend it, or have git ignore it")
+    repo.write(".gitignore", "sub\n")
+    assert both(repo)[1].commit is None

@@ -129,7 +129,10 @@ def _snapshot(repository: Repository) -> Iterator[tuple[str, Git]]:
         )
         ended = git.ask("add", "--all")
         if ended.status != 0:
-            raise UsageError(f"the work tree {repository.root} cannot be taken as it is: git says {last_words(ended)}")
+            raise UsageError(
+                f"the work tree {repository.root} cannot be taken as it is: git says {last_words(ended)}; mend it, or "
+                "have git ignore it"
+            )
         yield git.do(f"the work tree {repository.root} cannot be taken as it is", "write-tree"), git
 
 
