@@ -53,6 +53,7 @@ def test_it_has_the_time_of_all_together_if_each_has_a_limit() -> None:
     launch, _ = shared()
     assert launch.whole.spec.timeout_ns == 9 + 9
     assert launch.within(2).whole.spec.timeout_ns == 4_000_000_000
+    assert replace(launch, has_one_limit=True).within(2).whole.spec.timeout_ns == 2_000_000_000
     endless = replace(launch.each[0], spec=replace(SPEC, timeout_ns=None))
     assert replace(launch, each=[endless, launch.each[1]]).within(None).whole.spec.timeout_ns is None
 

@@ -231,6 +231,15 @@ def test_starts_that_end_with_those_of_the_control_cost_no_other_its_turn(since:
         assert max(pairs) - min(pairs) <= 1
 
 
+@pytest.mark.parametrize(("timeout_s", "longest_s"), [(None, 2 * 7), (5, 3 * 5)])
+def test_one_that_hangs_costs_the_others_no_more_than_one_alone_would(
+    timeout_s: float | None, longest_s: float
+) -> None:
+    suites = both(**SUITE)
+    weigh(suites, pairs=12, margin=1e-6, max_time_s=7, timeout_s=timeout_s)
+    assert max(spec.timeout_ns or 0 for spec in suites.specs) == longest_s * 1e9
+
+
 def test_one_that_fails_there_and_by_itself_has_failed() -> None:
     suites = machine(baseline=SUITE, candidate={**SUITE, "b": fails(CRASH)})
     record = weigh(suites, pairs=12, margin=1e-6)

@@ -110,14 +110,17 @@ class Shared:
 
     whole: Target
     each: Sequence[Target]
+    has_one_limit: bool = False
+    """Whether the time limit of each is that of all together, as a budget is."""
 
     def within(self, longest_s: float | None) -> Shared:
         """Return the same launch with this time limit for each benchmark; with the limits that they have if None."""
         each = [target.within(longest_s) for target in self.each]
         limits_ns = [target.spec.timeout_ns for target in each]
         known_ns = [limit for limit in limits_ns if limit is not None]
-        timeout_ns = sum(known_ns) if len(known_ns) == len(limits_ns) else None
-        return Shared(replace(self.whole, spec=replace(self.whole.spec, timeout_ns=timeout_ns)), each)
+        of_all = max if self.has_one_limit else sum
+        timeout_ns = of_all(known_ns) if len(known_ns) == len(limits_ns) else None
+        return replace(self, whole=replace(self.whole, spec=replace(self.whole.spec, timeout_ns=timeout_ns)), each=each)
 
     def apart(self, measured: Measured) -> list[Measured]:
         """Return what each forked process measured; raises LaunchError if they cannot be told apart."""
@@ -151,7 +154,9 @@ class Hooks:
         return spec_with_parameters(spec, target.params) if target.params else spec
 
 
-def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: Sequence[int] = ()) -> Shared:
+def shared_target(
+    each: Sequence[Target], launch: LaunchSpec, name: str, turns: Sequence[int] = (), *, has_one_limit: bool = False
+) -> Shared:
     """Return one launch that runs all of these targets, which are benchmarks of one program.
 
     With `turns`, one for each, samples are taken in turn with those of the other side's launch; with 0 it goes first.
@@ -166,7 +171,7 @@ def shared_target(each: Sequence[Target], launch: LaunchSpec, name: str, turns: 
         raise AssertionError("only harnesses have several benchmarks")
     spec = first.harness.running_each(launch, [target.work for target in parts if target.work])
     whole = replace(first, name=f"{name} ({count(len(parts), 'benchmark')})", spec=spec, work=None)
-    return Shared(whole, parts).within(None)
+    return Shared(whole, parts, has_one_limit).within(None)
 
 
 def _with_turn(work: Work | None, turn: int) -> Work | None:

@@ -124,7 +124,10 @@ class _Launches:
         """Return one launch of several benchmarks, whose side is one subject, to run beside that of the other side."""
         each = [self.of(benchmark, side, draw) for benchmark in benchmarks]
         place = benchmarks[0], side, draw.layout or self._first_layout
-        return shared_target(each, self._makers[place](draw), self._subjects[place].name, turns)
+        launch, name = self._makers[place](draw), self._subjects[place].name
+        # One that hangs is not to keep the others waiting for as many budgets as there are benchmarks.
+        is_of_budget = self._settings.timeout_s is None
+        return shared_target(each, launch, name, turns, has_one_limit=is_of_budget)
 
     def _target(self, benchmark: int, side: int, draw: Draw, order: str) -> Target:
         # What is tried before the first pair, or watched beside the pairs, is of the first layout.
