@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import random
+import re
 import secrets
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +35,11 @@ gc.set_threshold(100_000)
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("new", deadline=None)
 settings.load_profile("same")
+
+
+# Tests put their folders into command lines and patterns as they are, and sockets into them, whose paths are short.
+if not re.fullmatch(r"[\w/.-]{,40}", tempfile.gettempdir()):
+    os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
 
 
 # A pytest that a test starts must not take itself for a worker of this one.
