@@ -241,6 +241,12 @@ def test_what_comes_from_another_process_is_whole(scripted: ScriptedWorld, copie
     assert again.record.data == error.record.data
 
 
+@pytest.mark.parametrize("name", sorted({*steelyard.__all__} - {"bench"}))
+def test_the_types_of_what_is_public_can_be_asked_for(name: str) -> None:
+    """As tools do that check or document types; `bench` imports nothing into the measured program."""
+    assert get_type_hints(getattr(steelyard, name)) is not None
+
+
 def test_another_thread_takes_no_signals(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[steelyard.Record[Weighing]] = []
     taken: list[Any] = []
