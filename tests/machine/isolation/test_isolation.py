@@ -111,9 +111,10 @@ def test_no_control_groups_at_all(tmp_path: Path) -> None:
         assert told == Isolation(group=None, missing="this system shows no control groups below /sys/fs/cgroup")
 
 
-def test_one_is_not_left_that_has_a_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("limit", [{"cpu.max": "50000 100000\n"}, {"memory.max": "max\n", "memory.high": "9000000\n"}])
+def test_one_is_not_left_that_has_a_limit(tmp_path: Path, limit: dict[str, str]) -> None:
     kernel = Groups(tmp_path)
-    made(tmp_path, {f"{TOP}/{kernel.own}/cpu.max": "50000 100000\n"})
+    made(tmp_path, {f"{TOP}/{kernel.own}/{name}": text for name, text in limit.items()})
     with running(kernel, 1) as told:
         assert [path.parent for path in kernel.ours()] == [tmp_path / TOP / kernel.own]
         assert told.missing is not None

@@ -234,7 +234,7 @@ def _possible_parents(reach: Reach, hierarchy: Hierarchy) -> Sequence[Path]:
     parents = []
     for folder in hierarchy.upwards():
         parents.append(folder)
-        limits = [reach.words(folder / name) for name in ("cpu.max", "memory.max")]
+        limits = [reach.words(folder / name) for name in ("cpu.max", "memory.max", "memory.high")]
         if any(words and words[0] != "max" for words in limits):
             break
     return parents
