@@ -71,7 +71,7 @@ def test_a_launch_that_stood_still_is_told_whoever_else_ran(kind: Kind, launches
         ("limit", "this control group stood still at its limit during 9 of 60 launches"),
         ("still", "this command stood still during 9 of 60 launches"),
         ("heat", "the processor was slowed, being too hot, during 9 of 60 launches"),
-        ("clock", "the clock rate was low during 9 of 60 launches"),
+        ("clock", "the clock rate was low during 9 of 60 launches, which took 60 % longer"),
         ("speed", "the processor itself was slower during 9 of 60 launches, which took 60 % longer"),
         ("interrupts", "the timer interrupted more than usual during 9 of 60 launches, which took 60 % longer"),
         ("hidden", "programs that cannot be seen from here ran beside 9 of 60 launches"),

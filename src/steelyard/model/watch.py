@@ -91,7 +91,11 @@ class Stretch(Record):
         description="sources that interrupted the launches' processor (all processors, if none was chosen) over "
         "1,000 times a second, the busiest first, at most six",
     )
-    mhz: float | None = Field(default=None, gt=0, description="clock rate at the end, in MHz")
+    mhz: float | None = Field(
+        default=None,
+        gt=0,
+        description="clock rate at the end, in MHz: of the launches' processor, or the mean of the first four",
+    )
     celsius: float | None = Field(default=None, description="temperature of the processor at the end, in °C")
     work_ns: Count | None = Field(
         default=None, description="time that a fixed piece of work, of about a microsecond, took at the end, in ns"
@@ -181,8 +185,9 @@ class Disturber(Record):
     kind: Kind = Field(
         description="program: other programs of one name ran; hidden: work ran that cannot be seen from here; "
         "steal: the host gave time to its other machines; limit: our control group was stopped at its limit; heat: "
-        "the processor was slowed, as it was too hot; clock: its clock rate was low; speed: fixed work took longer, "
-        "and so did these launches; interrupts: they came more often than usual, and these launches took longer; "
+        "the processor was slowed, as it was too hot; clock: its clock rate was low, and these launches took longer; "
+        "speed: fixed work took longer, and so did these launches; interrupts: they came more often than usual, and "
+        "these launches took longer; "
         "still: nothing of this command ran"
     )
     name: str = Field(
@@ -193,6 +198,6 @@ class Disturber(Record):
     share: float = Field(
         ge=0,
         description="mean over the launches beside which it went on: of program, hidden and steal, how many "
-        "processors it had (0.5 is half of one); of limit, heat and clock, its share of a launch's time; of speed "
+        "processors it had (0.5 is half of one); of limit and heat, its share of a launch's time; of clock, speed "
         "and interrupts, by how much these launches took longer (0.01 is 1 %)",
     )

@@ -29,7 +29,7 @@ _SENTENCES: Final = {
     "steal": "the host gave time to its other machines during {launches}",
     "limit": "this control group stood still at its limit during {launches}",
     "heat": "the processor was slowed, being too hot, during {launches}",
-    "clock": "the clock rate was low during {launches}",
+    "clock": "the clock rate was low during {launches}, which took {longer} longer",
     "interrupts": "{name} interrupted more than usual during {launches}, which took {longer} longer",
     "still": "this command stood still during {launches}",
     "speed": "the processor itself was slower during {launches}, which took {longer} longer",

@@ -77,14 +77,13 @@ def test_what_the_machine_did_is_told_by_its_kind() -> None:
         [
             stretch(0, mhz=3000.0, steal_ns=30 * MS),
             stretch(1, mhz=3000.0, stopped_ns=5 * MS),
-            stretch(2, mhz=2000.0, slowed=2),
+            stretch(2, mhz=3000.0, slowed=2),
             stretch(3, mhz=3010.0, hidden_ns=80 * MS),
         ]
     )
     assert {(one.kind, one.launches) for one in found} == {
         ("steal", 5),
         ("limit", 5),
-        ("clock", 5),
         ("heat", 5),
         ("hidden", 5),
     }
@@ -216,6 +215,13 @@ def test_where_interrupts_are_told_a_slower_processor_is_no_news() -> None:
         for place, ns in enumerate(WORK_NS)
     ]
     assert counts(told(stretches, longer_rows(LAUNCHES))) == [("interrupts", "a", 10, 80)]
+
+
+@pytest.mark.parametrize(("launches", "expected"), [(LAUNCHES, [("clock", "", 10, 80)]), ([1.0] * 16, [])])
+def test_a_low_clock_rate_is_told_where_launches_took_longer(launches: list[float], expected: list[Any]) -> None:
+    """Read of a processor on which nothing runs, it is low though the launches' own is as it was."""
+    stretches = [stretch(place, mhz=2000.0 if 2 <= place < 4 else 3000.0) for place in range(16)]
+    assert counts(told(stretches, longer_rows(launches))) == expected
 
 
 def test_of_a_low_clock_rate_it_is_no_news() -> None:

@@ -37,8 +37,9 @@ _SLOWING_KINDS: Final[frozenset[Kind]] = frozenset({"heat", "clock", "interrupts
 # The share of a launch's time that has to have been watched.
 _LEAST_WATCHED_SHARE = 0.5
 # These are told only if launches took longer, too: by this share, and with no more than this chance that any of a kind
-# does so by accident.
-_KINDS_WITH_SLOWDOWN: Final[frozenset[Kind]] = frozenset({"speed", "interrupts"})
+# does so by accident. The rate of a processor on which nothing runs is low, and which ones the launches have is not
+# known.
+_KINDS_WITH_SLOWDOWN: Final[frozenset[Kind]] = frozenset({"clock", "speed", "interrupts"})
 _LEAST_SLOWDOWN, _MOST_CHANCE = 0.01, 0.02
 
 
