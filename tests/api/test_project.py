@@ -88,6 +88,11 @@ def test_what_the_user_should_know_is_in_its_notes(world: ProjectWorld) -> None:
     assert first.startswith("sort is not in main, so it is not compared: ")
     assert second == "steelyard.toml:10: the margin of 'srot*' is of no benchmark that was weighed"
     assert len(steelyard.compare_project(margin=0.02, world=world.outside()).notes) == 1
+    world.press_ctrl_c(world.launches + 12)
+    with pytest.raises(steelyard.IncompleteError) as ended:
+        steelyard.compare_project(world=world.outside())
+    assert ended.value.project is not None
+    assert ended.value.project.notes == [first]
 
 
 def test_benchmarks_that_are_asked_for_are_of_all_targets_together(world: ProjectWorld) -> None:
@@ -109,6 +114,8 @@ def test_one_that_fails_leaves_the_others_their_records(world: ProjectWorld) -> 
         steelyard.compare_project(world=world.outside())
     assert failed.value.exit_status == 3
     assert failed.value.record.verdict == "same"
+    assert failed.value.project is not None
+    assert (failed.value.project.targets, failed.value.project.records) == (["parse"], failed.value.records)
     world.script = lambda *_: measured(1, exit_code=3)
     with pytest.raises(steelyard.MeasurementError, match="exit status 3"):  # nothing was measured at all
         steelyard.compare_project(world=world.outside())

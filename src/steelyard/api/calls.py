@@ -86,7 +86,7 @@ def compare_project(
     Only `targets` that fit one of these patterns are weighed. Keywords take precedence over the file (`steelyard docs
     config`). The file says which commands are run, so trust whoever wrote it. This process is meanwhile in the folder
     of the file. Raises what `compare` does; if targets fail, those after them are measured all the same, and
-    IncompleteError has the `records` of all.
+    IncompleteError has the `records` of all, and as `project` what would have been returned.
     """
     world, watch, options = world or World(), _progress_watch(progress), options_of(keywords, Comparing)
     patterns, project = read_argument("targets", targets or ()), _project_of(read_argument("folder", folder))
@@ -94,10 +94,14 @@ def compare_project(
         with _usage_errors():
             chosen, left_out = chosen_targets(project, patterns, options)
             plan = stack.enter_context(project_plan(project, chosen, options, watch, world))
-        records = _complete_records(plan, watch, world)
+        records, failures = _measured_records(plan, watch, world)
     weighings = [one.data for one in records.values()]
-    notes = [*left_out, *plan.left_out, *unused_notes(project, patterns, options, weighings)]
-    return ProjectRecord([*records.values()], [*records], list(map(reword_sentence, notes)))
+    unused = [] if failures else unused_notes(project, patterns, options, weighings)
+    notes = [*left_out, *plan.left_out, *unused]
+    found = ProjectRecord([*records.values()], [*records], list(map(reword_sentence, notes)))
+    if failures:
+        raise _project_error(found, failures)
+    return found
 
 
 @reword_errors()
@@ -225,11 +229,13 @@ def _complete_record(kind: type[_Kind], outcome: Outcome) -> Record[_Kind]:
     return Record(outcome.record, outcome.kept)
 
 
-def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> dict[str, Record[Weighing]]:
-    """Return what was measured of each part of a plan, by the part's name.
+def _measured_records(
+    plan: ProjectPlan, watch: Watch, world: World
+) -> tuple[dict[str, Record[Weighing]], dict[str, SteelyardError]]:
+    """Return what was measured of each part of a plan, and what kept parts from being complete, by the part's name.
 
-    Raises what kept parts from being complete once all had their turn; at once if the user interrupts. A part with none
-    of the benchmarks that were asked for is left out; raises NothingChosenError if none has any.
+    A part with none of the benchmarks that were asked for is left out; raises NothingChosenError if none has any. If the
+    user interrupts a part, those after it have no turn.
     """
     records, failures = dict[str, Record[Weighing]](), dict[str, SteelyardError]()
     unchosen = list[NothingChosenError]()
@@ -246,14 +252,19 @@ def _complete_records(plan: ProjectPlan, watch: Watch, world: World) -> dict[str
                 break
     if len(unchosen) == len(plan.parts):
         raise unchosen[0]
-    if failures:
-        name, first = next(iter(failures.items()))
-        if not any(record.data.derived for record in records.values()):
-            raise first
-        others = f"; so did {', '.join([*failures][1:])}" if len(failures) > 1 else ""
-        status = max(error.exit_status for error in failures.values())
-        raise IncompleteError(f"{name}: {first}{others}", [*records.values()], status) from first
-    return records
+    return records, failures
+
+
+def _project_error(found: ProjectRecord, failures: dict[str, SteelyardError]) -> SteelyardError:
+    """Return the error that these parts of a project failed, with what was measured of all parts."""
+    name, first = next(iter(failures.items()))
+    if not any(record.data.derived for record in found.records):
+        return first
+    others = f"; so did {', '.join([*failures][1:])}" if len(failures) > 1 else ""
+    status = max(error.exit_status for error in failures.values())
+    incomplete = IncompleteError(f"{name}: {first}{others}", found.records, status, found)
+    incomplete.__cause__ = first
+    return incomplete
 
 
 def _is_interrupted(outcome: Outcome) -> bool:

@@ -301,11 +301,15 @@ class ProjectRecord:
 class IncompleteError(SteelyardError):
     """A measurement that was interrupted, or in which some benchmarks failed; its records hold what was measured."""
 
-    def __init__(self, message: str, records: Sequence[Record[Any]], exit_status: int) -> None:
+    def __init__(
+        self, message: str, records: Sequence[Record[Any]], exit_status: int, project: ProjectRecord | None = None
+    ) -> None:
         super().__init__(message)
         self.records = records
         """One record, or for a project those of its weighings."""
         self.exit_status = exit_status
+        self.project = project
+        """Of a project these records with the names of their targets, and its notes."""
 
     @property
     def record(self) -> Record[Any]:
