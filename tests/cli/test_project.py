@@ -248,6 +248,14 @@ def test_a_margin_of_no_benchmark_is_said(world: ProjectWorld) -> None:
     assert said not in world("compare", "--target", "sort").err.decode()
 
 
+def test_a_margin_is_of_none_only_once_all_were_weighed(world: ProjectWorld) -> None:
+    world.says(TWO.replace('"./parse"', '"./parse"\nwarmup = 2') + '[compare.margins]\n"parse" = "2%"\n')
+    world.press_ctrl_c(20)
+    done = world("compare")
+    assert done.status == 130
+    assert "of no benchmark" not in done.err.decode()
+
+
 # --- the environment
 
 

@@ -27,7 +27,8 @@ def _unused_margins(
     """
     if patterns or options.suite.benchmark or options.suite.tag or options.judging.is_given("margin"):
         return []
-    if any(record.new_suite for record in records):  # the margin may be for one of the new benchmarks
+    # The margin may be for one of the new benchmarks, or of a harness that failed before it named any.
+    if any(record.new_suite or not record.benchmarks for record in records):
         return []
     names = [name for record in records for benchmark in record.benchmarks for name in benchmark.names()]
     names += _names_in_other_parts(records)

@@ -142,7 +142,8 @@ class _ProjectWeighing:
         ):
             if self.written:
                 say(f"written: {', '.join(map(str, self.written))}")
-            _say_unused(self.project, outcomes, self.options)
+            if len(outcomes) + len(self.unchosen) == len(parts):  # else what applies to the others is not known
+                _say_unused(self.project, outcomes, self.options)
         if not interrupted:
             _show_search(self.project, self.weighed, self.options, self.world, beside_data=self._beside_data)
         return INTERRUPTED if interrupted else self._status()
