@@ -460,6 +460,11 @@ def test_lines_that_are_read_together_are_those_that_are_read_alone(
     assert len(alone.launches.samples) == 40
 
 
+def test_what_python_3_11_2_mistakes_is_not_used() -> None:
+    """It is that of Debian 12, where journals of more than a batch, and those that end within a line, were damaged."""
+    assert re.search(rb"[)}][*+?]?\+", journal_module._LAUNCH_LINES.pattern.replace(b")+", b"", 1)) is None
+
+
 def test_launches_of_the_first_version_and_later_ones_stand_in_one_journal(path: Path) -> None:
     head, *lines = mixed(2).split(b"\n")
     old = json.dumps(without(row(7, 0)[: len(COLUMNS)], "layout", "lost_ns", "written_blocks")).encode()

@@ -39,8 +39,9 @@ _LONGEST_HEADER_BYTES = 1 << 25
 # Made once: json.dumps makes a new encoder at each call with other separators than its own.
 _COMPACT_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
-# Consecutive lines of launches: numbers, the lists of a harness's samples, and the lists of counters.
-_LAUNCH_LINES: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*+\]N){0,2}+\]\n)++".replace(b"N", rb'[^][{}"\r\n]*+'))
+# Consecutive lines of launches: numbers, the lists of a harness's samples, and the lists of counters. No group is
+# possessive: Python before 3.11.5 takes a part of one that does not match as a whole, and so a part of a line.
+_LAUNCH_LINES: Final = re.compile(rb"(?:\[N(?:\[N(?:\[N\]N)*\]N){0,2}\]\n)+".replace(b"N", rb'[^][{}"\r\n]*+'))
 _BATCH_BYTES: Final = 4 << 20
 _NO_VALUES: Final[list[Any]] = []
 # Columns added in later versions, the latest one last: their position, and their value in journals without them.
