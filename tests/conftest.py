@@ -42,6 +42,10 @@ if not re.fullmatch(r"[\w/.-]{,40}", tempfile.gettempdir()):
     os.environ["TMPDIR"] = tempfile.tempdir = "/tmp"
 
 
+# What every user may write to is not carried on.
+os.umask(0o022)
+
+
 # A pytest that a test starts must not take itself for a worker of this one.
 for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
     del os.environ[name]

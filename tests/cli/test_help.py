@@ -27,7 +27,9 @@ OPTIONS = {
 
 
 @pytest.fixture
-def help_of(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    monkeypatch.setenv("COLUMNS", "80")
+
     def shown(*words: str) -> str:
         capsys.readouterr()
         assert run([*words, "--help"]) == 0
