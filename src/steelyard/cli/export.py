@@ -31,7 +31,7 @@ class ExportOptions(CommandOptions):
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="A record, a journal, what check or calibrate wrote, or the name of a kept baseline.  "
+            help="A record, a journal, what check, calibrate or bisect wrote, or the name of a kept baseline.  "
             "[default: the last one measured]",
         ),
     ] = None

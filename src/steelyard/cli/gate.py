@@ -13,7 +13,7 @@ from steelyard.api.settings import current_folder
 from steelyard.cli.command import CommandOptions, command
 from steelyard.cli.forge_options import ForgeOptions
 from steelyard.cli.inputs import record_paths
-from steelyard.cli.options import WHAT_IS_JUDGED, Markdown, file_option, json_option
+from steelyard.cli.options import WHAT_IS_JUDGED, file_option, json_option
 from steelyard.cli.outputs import WriteErrors, check_apart, check_writable, is_printed, write
 from steelyard.cli.status import FAILED, status_of_gate
 from steelyard.model.errors import UsageError
@@ -69,7 +69,7 @@ class GateOptions(CommandOptions):
         ),
     ] = False
     json: Annotated[Path | None, json_option("Write the answer as JSON; - is stdout.")] = None
-    markdown: Markdown = None
+    markdown: Annotated[Path | None, file_option("Write the page as Markdown; - is stdout.", "--markdown")] = None
     junit: Annotated[Path | None, file_option("Write JUnit's XML; - is stdout.", "--junit")] = None
     metrics: Annotated[
         Path | None,
@@ -90,7 +90,7 @@ def gate(options: GateOptions, world: World) -> int:
 
     A gate without data, without a baseline or with benchmarks that failed has no answer, and fails.
 
-    Exit status: 0 nothing is slower, 1 something is above its limit, 2 wrong usage, 3 there is no answer, 4 undecided
+    Exit status: 0 nothing is above its limit, 1 something is, 2 wrong usage, 3 there is no answer, 4 undecided
     (with --strict).
     """
     from steelyard.design.gate.gate import gate as held
