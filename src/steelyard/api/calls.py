@@ -234,8 +234,8 @@ def _measured_records(
 ) -> tuple[dict[str, Record[Weighing]], dict[str, SteelyardError]]:
     """Return what was measured of each part of a plan, and what kept parts from being complete, by the part's name.
 
-    A part with none of the benchmarks that were asked for is left out; raises NothingChosenError if none has any. If the
-    user interrupts a part, those after it have no turn.
+    A part with none of the benchmarks that were asked for is left out; raises NothingChosenError if none has any.
+    If the user interrupts a part, those after it have no turn.
     """
     records, failures = dict[str, Record[Weighing]](), dict[str, SteelyardError]()
     unchosen = list[NothingChosenError]()
