@@ -151,7 +151,7 @@ def open_session(
         cleaning = CleanUp(launcher, world.launcher, cancels, watch)
         try:
             yield Session(
-                world, watch, clock, launcher, starter, interrupt, cleaning, isolated, jobs, cancels, until_one_changed
+                world, watch, clock, launcher, starter, interrupt, cleaning, isolated, jobs, until_one_changed
             )
         except Exception:  # whatever it is, what needs to be cleaned up is there
             with suppress(SteelyardError, Interrupted):  # the first error says more

@@ -53,8 +53,6 @@ class Session:
     isolated: Isolated | None
     """The control group of the launches, if they have one."""
     jobs: int | None
-    cancels: list[Callable[[], None]]
-    """What a signal handler calls to end the launches in flight."""
     until_one_changed: bool
     """Whether the first benchmark that is found changed ends the pairs of all."""
 
@@ -114,7 +112,7 @@ def _count(record: Weighing | Run, journal: Journal, session: Session) -> tuple[
         world.clock,
     )
     stage = CountingStage(record, tools, journal, session.watch)
-    session.cancels.append(stage.cancel)
+    session.cleaning.cancels.append(stage.cancel)
     session.cleaning.has_begun_checks.append(stage.has_begun)
     if session.interrupt.is_requested():  # before there was anything to cancel
         stage.cancel()

@@ -20,7 +20,7 @@ class CleanUp:
     start_server: Callable[[], AbstractContextManager[LaunchServer]]
     """Starts a server in its place if it is lost."""
     cancels: list[Callable[[], None]]
-    """What a signal handler calls."""
+    """What a signal handler calls to end the launches in flight."""
     progress: Watch
     """Is told of a command that takes long."""
     has_begun_checks: list[Callable[[], bool]] = field(default_factory=list)

@@ -152,17 +152,14 @@ class Recorder:
         return row
 
     def _launch_together(self, pair: tuple[Place, Place], longest_s: float | None) -> Pair:
-        places = iter(pair)
+        places, benchmark = iter(pair), pair[0].benchmark
+        may_have_others = benchmark in self._commands_with_others or benchmark not in self._latest_ns
         return self.runner.launch_together(
             [self._target(place, longest_s) for place in pair],
             lambda reading: self._keep(reading, next(places)),
             second_begins=pair[1].order == IN_TANDEM,
-            followed=self._may_have_others(pair[0].benchmark),
+            followed=may_have_others,
         )
-
-    def _may_have_others(self, benchmark: int) -> bool:
-        """Whether a command has other processes or threads, or was never launched."""
-        return benchmark in self._commands_with_others or benchmark not in self._latest_ns
 
     def _launch_all(self, places: Sequence[Place], longest_s: float | None) -> Iterator[LaunchRow]:
         remaining = iter(places)
