@@ -21,11 +21,8 @@ def asleep_finding(record: Weighing | Run, benchmark: int, metric: str) -> Findi
         return None
     sleeps = f"a launch{of_sides(record, asleep)} sleeps for {least_share(asleep.values())} of its time"
     if metric == "active":
-        return Finding(
-            code="asleep",
-            message=f"{sleeps}: active includes what another program, such as a server, does for it meanwhile, and "
-            "the time for which that program waits for a processor",
-        )
+        message = f"{sleeps}: active includes what another program, such as a server, does for it meanwhile, and "
+        return Finding(code="asleep", message=f"{message}the time for which that program waits for a processor")
     return Finding(
         code="asleep",
         message=f"{sleeps}: {metric} includes nothing of that, nor of what another program, such as a server, does for "

@@ -236,19 +236,13 @@ def _pinned_threads_finding(record: Weighing | Run, shown_metric: str) -> Findin
     is_pinned, has_one = record.settings.cpu is not None, not record.machine.offers.get("several_processors", True)
     if not (is_pinned or has_one) or not (of_all or fallen_back) or record.launches.worked_alone().all():
         return None
-    if has_one:
-        return Finding(
-            code="pinned-threads",
-            message="all threads and children shared the one processor that launches may have here",
-            remedy="programs with several threads need more: another machine, or a wider taskset or cpuset",
-        )
     # In a merged record each part has a processor of its own.
     which = "one processor" if isinstance(record, Weighing) and record.parts else f"processor {record.settings.cpu}"
-    return Finding(
-        code="pinned-threads",
-        message=f"all threads and children shared {which}",
-        remedy="leave --cpu out for programs with several threads",
-    )
+    remedy = "leave --cpu out for programs with several threads"
+    if has_one:
+        which = "the one processor that launches may have here"
+        remedy = "programs with several threads need more: another machine, or a wider taskset or cpuset"
+    return Finding(code="pinned-threads", message=f"all threads and children shared {which}", remedy=remedy)
 
 
 def _outside_kernel_finding(record: Weighing | Run, shown_metric: str) -> Finding | None:

@@ -223,8 +223,7 @@ class Pairing:
     def _has_short_launches(self) -> bool:
         if self._takes_samples_in_turn:
             return False  # its samples are what takes turns
-        launches = [ran_ns(row) for pair in self._pairs for row in pair]
-        return bool(launches) and float(np.median(launches)) < LEAST_CPU_NS
+        return float(np.median([ran_ns(row) for pair in self._pairs for row in pair])) < LEAST_CPU_NS
 
     def _unfit_reason(self) -> str | None:
         """Return why the target is unfit for tandem, going by its launches so far; None if it is fit."""
