@@ -8,8 +8,7 @@ import pytest
 
 from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Reading
-from steelyard.design.suite.amounts import Ask
-from steelyard.design.suite.loops import Pilot
+from steelyard.design.suite.loops import Ask, Pilot
 from steelyard.design.suite.pilots import Pilots, beside_samples_ns
 from steelyard.model.errors import LaunchError
 from steelyard.model.rows import Sample

@@ -7,11 +7,12 @@ pay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isqrt, sqrt
 from statistics import fmean, median, pvariance, variance
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from steelyard.model.errors import VanishedError
 from steelyard.model.rows import Sample, judged_samples
@@ -71,6 +72,32 @@ Amount = tuple[int, int]
 """(loops, samples) that a launch is asked for."""
 
 
+class Ask(NamedTuple):
+    """A launch of one benchmark of a subject, asked for by its trial."""
+
+    subject: int
+    loops: int
+    samples: int
+    by_process: bool = False
+    is_given_up: bool = False
+    """Whether it is ended without samples if it takes far longer than the baseline's: its loops may take hours."""
+
+
+class Amounts(NamedTuple):
+    """What each launch of a benchmark runs; no loops if the harness chooses them, neither if the trial failed."""
+
+    loops: int | None = None
+    samples: int | None = None
+    clock: Literal["process", "plain"] | None = None
+    own_loops: Mapping[int, int] = MappingProxyType({})
+    """The loops of candidates, by their numbers, for whose iterations the common ones are far too many or too few."""
+
+    def fields_for_candidate(self, candidate: int) -> dict[str, Any]:
+        """Return what launches of the baseline and of this candidate run, by the names that records have for it."""
+        own_loops = self.own_loops.get(candidate)
+        return {"loops": self.loops, "samples": self.samples, "clock": self.clock, "candidate_loops": own_loops}
+
+
 class NeverLongError(VanishedError):
     """A sample does not grow with its loops; the message lacks the benchmark's name."""
 
@@ -85,6 +112,18 @@ class Pilot:
     overhead_ns: float
     samples: Sequence[Sample]
     start_ns: float = 0.0
+
+
+class TriedLoops(NamedTuple):
+    """The loops that one side needs, and the samples that were taken last to find them."""
+
+    loops: int
+    samples: Sequence[Sample]
+
+    @property
+    def sample_ns(self) -> float:
+        """How long a sample of these loops takes, in ns."""
+        return self.loops * iteration_ns(self.samples)
 
 
 def choose_loops(take: TakeSamples) -> int:
@@ -165,6 +204,11 @@ def are_far_apart(one: Sequence[Sample], other: Sequence[Sample]) -> bool:
 def long_loops(samples: Sequence[Sample]) -> int:
     """Return the iterations that make a sample a long one, which has no cold caches to speak of."""
     return max(1, round(_LONG_SAMPLE_NS / iteration_ns(samples)))
+
+
+def loops_for_long_samples(sides: Mapping[int, TriedLoops]) -> dict[int, int]:
+    """Return the loops of sides that have their own, one of them in long samples: the others get samples as long."""
+    return {number: max(tried.loops, long_loops(tried.samples)) for number, tried in sides.items()}
 
 
 def process_amounts(each_ns: Sequence[float]) -> Amount | None:

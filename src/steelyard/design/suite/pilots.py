@@ -10,8 +10,7 @@ from steelyard.design.runner.failure import TookTooLongError
 from steelyard.design.runner.runner import Reading, Runner
 from steelyard.design.runner.target import HARNESS_REMEDY, Target, shared_target
 from steelyard.design.runner.targets import decides_by_cpu, shown_name
-from steelyard.design.suite.amounts import Ask
-from steelyard.design.suite.loops import Pilot
+from steelyard.design.suite.loops import Ask, Pilot
 from steelyard.design.suite.pilot_time import PilotTime, TooLittleTimeError
 from steelyard.model.errors import LaunchError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec

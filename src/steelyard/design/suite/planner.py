@@ -16,8 +16,8 @@ from steelyard.design.runner.runner import Runner
 from steelyard.design.runner.tandem import gains_beside
 from steelyard.design.runner.target import LIST_REMEDY, STATEMENT_REMEDY, no_benchmark_error
 from steelyard.design.runner.targets import missing_file_remedy, subjects_in_first_layout, with_time_limit
-from steelyard.design.suite.amounts import Amounts
 from steelyard.design.suite.in_common import one_sided_findings, shared_benchmarks
+from steelyard.design.suite.loops import Amounts
 from steelyard.design.suite.pilot_time import PilotTime
 from steelyard.design.suite.pilots import Pilots
 from steelyard.design.suite.processed import no_amounts_finding, other_work_finding

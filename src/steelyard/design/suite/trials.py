@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from steelyard.design.findings import own_starts_finding, skipped_findings
 from steelyard.design.runner.failure import TookTooLongError
-from steelyard.design.suite.amounts import Amounts, Ask, TriedLoops, loops_for_long_samples
 from steelyard.design.suite.loops import (
     LEAST_SAMPLES,
     PILOT_LAUNCHES,
@@ -19,8 +18,11 @@ from steelyard.design.suite.loops import (
     TARGET_NS,
     TURN_NS,
     Amount,
+    Amounts,
+    Ask,
     NeverLongError,
     Pilot,
+    TriedLoops,
     answer_all,
     are_far_apart,
     ask_for_loops,
@@ -30,6 +32,7 @@ from steelyard.design.suite.loops import (
     is_long,
     iteration_ns,
     long_samples_in_step,
+    loops_for_long_samples,
     may_hide_more,
     process_amounts,
     shared_loops,
