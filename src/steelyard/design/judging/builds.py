@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from steelyard.design.judging.asleep import is_asleep
+from steelyard.design.judging.left_out import is_asleep
 from steelyard.machine.watch.names import INTERPRETER
 from steelyard.model.findings import Finding, VerdictName
 from steelyard.model.metrics import METRICS

@@ -8,12 +8,11 @@ from math import expm1
 import numpy as np
 
 from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
-from steelyard.design.judging.asleep import asleep_finding
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.fallbacks import fallback_finding
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
-from steelyard.design.judging.left_out import left_out_finding
+from steelyard.design.judging.left_out import asleep_finding, left_out_finding
 from steelyard.design.judging.pairs import MetricPairs
 from steelyard.design.judging.samples import short_samples_finding, uneven_loops_finding
 from steelyard.design.judging.warming import warming_findings

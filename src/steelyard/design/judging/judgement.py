@@ -16,10 +16,10 @@ from steelyard.design.judging.common import by_benchmark, common_fields, describ
 from steelyard.design.judging.controls import apply_controls
 from steelyard.design.judging.fallbacks import with_corrected_fallbacks
 from steelyard.design.judging.findings import data_findings, medians_finding, order_finding
+from steelyard.design.judging.in_tandem import try_tandem_finding
 from steelyard.design.judging.layouts import layout_facts, layouts_finding
 from steelyard.design.judging.outlook import needed_after_few_pairs, needed_to_decide, with_needed_seconds
 from steelyard.design.judging.pairs import MetricPairs
-from steelyard.design.judging.tandem_advice import try_tandem_finding
 from steelyard.design.judging.unlike import unlike_finding
 from steelyard.design.judging.waits import waits_finding
 from steelyard.model.derived import Side, Verdict
