@@ -47,8 +47,8 @@ class Turn:
     """How much of that its pairs took, without what goes before several of them."""
     alone_ns: list[int] = field(default_factory=list)
     beside_ns: list[int] = field(default_factory=list)
-    refused: str | None = None
-    """Why it cannot be measured here."""
+    is_refused: bool = False
+    """Whether it cannot be measured here."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class NoiseMeasurement:
         try:
             while (left_s := end - self.clock()) > 0:
                 longest_s = min(left_s, LONGEST_SHARE * seconds)
-                fitting = [one for one in self.turns if one.refused is None and self._length_s(one) <= longest_s]
+                fitting = [one for one in self.turns if not one.is_refused and self._length_s(one) <= longest_s]
                 if not fitting:
                     break
                 self._take_turn(min(fitting, key=lambda one: (one.spent_s / one.task.share, one.task.ms)))
@@ -100,11 +100,9 @@ class NoiseMeasurement:
         if turn.attempts:
             return turn.spent_s / turn.attempts
         measured = [one for one in self.turns if one.attempts and one.task.ms >= _LONG_ENOUGH_MS]
-        slowed = (
-            sum(one.spent_s for one in measured) / sum(one.attempts * _alone_s(one.task) for one in measured)
-            if measured
-            else 1.0
-        )
+        if not measured:
+            return _alone_s(turn.task)
+        slowed = sum(one.spent_s for one in measured) / sum(one.attempts * _alone_s(one.task) for one in measured)
         return _alone_s(turn.task) * max(1.0, slowed)
 
     def _take_turn(self, turn: Turn) -> None:
@@ -114,10 +112,10 @@ class NoiseMeasurement:
                 self._take_neighbours(turn, turn.task)
             else:
                 self._take_pairs(turn, turn.task)
-        except SteelyardError as error:
+        except SteelyardError:
             if not _may_be_refused(turn.task):
                 raise
-            turn.refused = str(error)
+            turn.is_refused = True
         turn.spent_s += max(self.clock() - started, 1e-9)
 
     def _take_pairs(self, turn: Turn, task: PairsTask) -> None:
