@@ -44,9 +44,7 @@ def layout_facts(
     values = samples or [np.array([one]) for one in d]
     numbers = np.unique(layouts)
     are_apart = len(d) >= PAIRS_EACH * len(numbers)
-    order = np.argsort(layouts, kind="stable")
-    of_layouts = np.split(order, np.searchsorted(layouts[order], numbers[1:]))
-    parts = components([[values[pair] for pair in pairs] for pairs in of_layouts])
+    parts = components([[values[pair] for pair in np.flatnonzero(layouts == number)] for number in numbers])
     is_open = judgement.verdict == "undecided"
     needed = layouts_needed(judgement, record.settings.margin, MOST_LAYOUTS) if is_open else None
     return LayoutFacts(
