@@ -26,11 +26,9 @@ def apply_controls(record: Weighing, found: Sequence[Verdict], controls: Sequenc
             return verdict
         own_controls = _controls_of(record, verdict, controls)
         alarm = next((control for control in own_controls if control.verdict in CHANGED), None)
-        return (
-            _with_open_control(verdict, own_controls)
-            if alarm is None
-            else withhold(verdict, alarm, is_copied=is_copied)
-        )
+        if alarm is None:
+            return _with_open_control(verdict, own_controls)
+        return withhold(verdict, alarm, is_copied=is_copied)
 
     return [apply(verdict) for verdict in found]
 

@@ -42,11 +42,9 @@ def fallback_finding(
         why = "this machine does not tell how long a process waits for a processor"
         return Finding(code="metric-fallback", message=f"{why}, so wall time was judged instead of active")
     if record.settings.harness is not None:
-        return (
-            _CLOCK_WENT_ON_FINDING
-            if record.benchmarks[benchmark].clock == "plain"
-            else _harness_fallback_finding(record)
-        )
+        if record.benchmarks[benchmark].clock == "plain":
+            return _CLOCK_WENT_ON_FINDING
+        return _harness_fallback_finding(record)
     why = "other threads or child processes did some of the work"
     if shown_metric == "cpu":
         return Finding(code="metric-fallback", message=f"{why}, so the processor time of all was judged, not active")

@@ -39,17 +39,13 @@ def tandem_finding(launches: Launches, benchmark: int, metric: str) -> Finding |
     if not used.any():
         return None
     tandem_pairs, all_pairs = used.sum() // 2, judged.sum() // 2
-    which = (
-        "the launches of a pair"
-        if tandem_pairs == all_pairs
-        else f"the launches of {tandem_pairs} of {all_pairs} pairs"
-    )
+    which = "a pair" if tandem_pairs == all_pairs else f"{tandem_pairs} of {all_pairs} pairs"
     by_themselves = launches.of(benchmark) & ~tandem
     alone, beside = (_side_medians(launches, chosen, metric) for chosen in (by_themselves, used))
     manner = "each beside a neighbour like itself" if _are_alike(beside) else "each beside the other while both ran"
     if launches.samples and has_order(launches.samples[np.flatnonzero(used)[0]]):
         manner = "samples in turn, each behind one of the other side"
-    message = f"{which} ran at the same time on one processor: {manner}"
+    message = f"the launches of {which} ran at the same time on one processor: {manner}"
     rise = _share_longer(alone, beside) if METRICS[metric].unit == "ns" else 0.0
     if rise <= MOST_SLOWDOWN_IN_TANDEM:
         return Finding(code="tandem", message=f"{message}, as the times shown reflect")
