@@ -195,19 +195,6 @@ def test_a_sure_change_about_the_margin_has_evidence_enough_of_its_own() -> None
     assert "shared-alpha" not in [finding.code for finding in verdict.findings]
 
 
-@pytest.mark.parametrize(("rise", "told"), [(0.0, "as the times shown reflect"), (0.3, "30 % longer than alone")])
-def test_what_running_at_once_makes_of_the_times_is_told_by_a_pair_that_ran_alone(rise: float, told: str) -> None:
-    rows = [row._replace(order=row.order + IN_TANDEM * (row.pair > 0)) for row in pairs(5)]
-    rows = [row._replace(cpu_ns=round((row.cpu_ns or 0) * (1 + rise * (row.pair > 0)))) for row in rows]
-    message, _ = said(weighing(rows), "cpu")["tandem"]
-    assert message.startswith("the launches of 4 of 5 pairs ran at the same time")
-    assert told in message
-    # If no pair ran alone, nothing is known about that.
-    assert said(weighing(rows[2:]), "cpu")["tandem"][0].startswith("the launches of a pair ran at the same time")
-    assert "as the times shown reflect" in said(weighing(rows[2:]), "cpu")["tandem"][0]
-    assert "tandem" not in said(weighing(rows[:2]), "cpu")
-
-
 @pytest.mark.parametrize("cpu_ns", [None, 900])
 def test_a_harness_that_tells_no_waits_is_judged_by_its_time_on_a_processor_where_it_tells_that(
     cpu_ns: int | None,
