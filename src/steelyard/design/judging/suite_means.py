@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import expm1
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from steelyard.model.derived import SuiteMean, Verdict
-from steelyard.model.foreign import ForeignVerdict
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Weighing
-from steelyard.model.unpaired import UnpairedVerdict
 from steelyard.report.budgets import is_withheld
 from steelyard.stats.geometric_mean import geometric_mean
+
+if TYPE_CHECKING:
+    from steelyard.model.foreign import ForeignVerdict
+    from steelyard.model.unpaired import UnpairedVerdict
 
 
 def suite_means(record: Weighing, verdicts: Sequence[Verdict]) -> list[SuiteMean]:
