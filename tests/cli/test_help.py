@@ -11,11 +11,11 @@ from typing import Any, NoReturn
 
 import pytest
 
-from steelyard.cli import check as check_module
 from steelyard.cli.app import command_line, run
 from steelyard.design import session
 from steelyard.design.bisection import session as bisection
 from steelyard.design.calibration import calibration
+from steelyard.design.check import session as checking
 from steelyard.design.noise import session as noise
 from tests.foreign import hyperfine
 from tests.world import ScriptedWorld, in_place, steady
@@ -193,7 +193,7 @@ def test_an_example_is_read_to_its_end(
     begun = (
         (session, "measure"),
         (calibration, "calibrate"),
-        (check_module, "_check_soundness"),
+        (checking, "check_target"),
         (bisection, "bisect"),
         (noise, "measure_noise"),
     )
