@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,6 +243,14 @@ def test_times_of_a_second_benchmark_in_another_unit_are_found() -> None:
     assert trouble is not None
     assert trouble.startswith("two: ")
     assert "in another unit" in trouble
+
+
+def test_a_script_that_only_declares_its_benchmarks_is_told_what_runs_them(tmp_path: Path) -> None:
+    script = tmp_path / "bench_work.py"
+    script.write_text("@bench\ndef work(): ...\n")
+    asked = SUITE.subject.model_copy(update={"argv": ["python3", str(script)]})
+    (rule,) = try_protocol(asked, SUITE.settings, Server(Machine(lambda *_: PLAIN)).world()).rules
+    assert f"what @bench declares is run by python -m steelyard.harness {script}" in (rule.trouble or "")
 
 
 def test_before_the_first_rule_of_the_protocol_there_is_nothing_to_say() -> None:
