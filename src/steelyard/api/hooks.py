@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from steelyard.api.options import Options
+from steelyard.api.options import HOOKS, Options
 from steelyard.api.parameters import parameter_names
 from steelyard.model.errors import UsageError
 from steelyard.model.placeholders import LAYOUT, LOOPS
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from steelyard.model.settings import Settings
 
 _MOST_COMMANDS: Final = 2
+_AROUND_LAUNCHES: Final = ("prepare", "conclude")
 
 
 def hooks_checked(options: Options, *, is_alone: bool) -> dict[str, Any]:
@@ -24,13 +25,17 @@ def hooks_checked(options: Options, *, is_alone: bool) -> dict[str, Any]:
     Raises UsageError for too many commands, and for a parameter in one that runs where it has no value. For a command
     that `is_alone`, a second command around launches would never run.
     """
-    launch, varying = options.launch, _varying_names(options)
-    return {
-        "setup": _commands_run_once("--setup", launch.setup, varying),
-        "prepare": _commands_around_launches("--prepare", launch.prepare, is_alone=is_alone),
-        "conclude": _commands_around_launches("--conclude", launch.conclude, is_alone=is_alone),
-        "cleanup": _commands_run_once("--cleanup", launch.cleanup, varying),
-    }
+    given = {hook: list(getattr(options.launch, hook) or []) for hook in HOOKS}
+    for hook, commands in given.items():
+        if len(commands) > _MOST_COMMANDS:
+            raise UsageError(
+                f"--{hook} was given {len(commands)} times: once for both commands, or twice, one for each"
+            )
+        if hook not in _AROUND_LAUNCHES:
+            _refuse_parameters(hook, commands, _varying_names(options))
+        elif is_alone and len(commands) > 1:
+            raise UsageError(f"--{hook} was given twice, and there is one command: give it once")
+    return given
 
 
 def check_variables(options: Options, commands: Sequence[str]) -> None:
@@ -50,7 +55,7 @@ def with_values_around(settings: Settings, values: Mapping[str, str]) -> Setting
 
     around = {
         hook: [command_with_values(one, values, shell=is_hook_by_shell(one)) for one in getattr(settings, hook)]
-        for hook in ("prepare", "conclude")
+        for hook in _AROUND_LAUNCHES
     }
     return settings.model_copy(update=around)
 
@@ -62,26 +67,10 @@ def _varying_names(options: Options) -> list[str]:
     return [*parameter_names(options.weighing), *layout, *loops]
 
 
-def _one_or_two(option: str, commands: Sequence[str] | None) -> list[str]:
-    given = list(commands or [])
-    if len(given) > _MOST_COMMANDS:
-        raise UsageError(f"{option} was given {len(given)} times: once for both commands, or twice, one for each")
-    return given
-
-
-def _commands_around_launches(option: str, commands: Sequence[str] | None, *, is_alone: bool) -> list[str]:
-    given = _one_or_two(option, commands)
-    if is_alone and len(given) > 1:
-        raise UsageError(f"{option} was given twice, and there is one command: give it once")
-    return given
-
-
-def _commands_run_once(option: str, commands: Sequence[str] | None, varying: Sequence[str]) -> list[str]:
-    given = _one_or_two(option, commands)
-    for placeholder in (f"{{{name}}}" for name in varying):
-        if any(placeholder in command for command in given):
+def _refuse_parameters(hook: str, commands: Sequence[str], names: Sequence[str]) -> None:
+    for placeholder in (f"{{{name}}}" for name in names):
+        if any(placeholder in command for command in commands):
             raise UsageError(
-                f"{option} runs once, for all values: {placeholder} has none there; "
+                f"--{hook} runs once, for all values: {placeholder} has none there; "
                 "use --prepare or --conclude, around each launch, or write the values out"
             )
-    return given
