@@ -20,7 +20,7 @@ from steelyard.design.request import Request
 from steelyard.design.world import World
 from steelyard.model.errors import NothingChosenError, SteelyardError, UsageError
 from steelyard.model.findings import Finding
-from steelyard.model.placeholders import LAYOUT, describe_values, with_values
+from steelyard.model.placeholders import describe_values, with_values
 from steelyard.model.progress import Watch
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
@@ -150,8 +150,7 @@ class _CheckedTarget(AskedTarget):
         """Return the check with these values of its parameters."""
         (subject,), settings = request.subjects, request.settings
         name = ", ".join(filter(None, (self.target.name, describe_values(params))))
-        # One build stands for all layouts.
-        values = {LAYOUT: "1", **params} if self.project.build.layouts else params
+        values = self.placed(params)
         subject = with_parameters(subject, values, _ROLE)
         subject = subject.model_copy(update={"name": name, "command": with_values(subject.command, values)})
         settings, selection = with_values_around(settings, values), self.selection(request.selection)

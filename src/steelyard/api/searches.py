@@ -20,7 +20,6 @@ from steelyard.design.suite.selection import Selection
 from steelyard.model.bisection import Sought
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import left_out_by, setting_for
-from steelyard.model.placeholders import LAYOUT
 from steelyard.model.typed import in_quotes
 from steelyard.subjects.command import command_with_values
 from steelyard.subjects.revisions.recipe import Recipe
@@ -79,8 +78,7 @@ class _FollowedTarget(AskedTarget):
         with self.errors_located():
             options = self.target_options()
             values = self._chosen_values() if target.parameters else {}
-            # One build stands for all layouts.
-            placed = {LAYOUT: "1", **values} if self.project.build.layouts else values
+            placed = self.placed(values)
             command = command_with_values(target.command, placed, shell=options.launch.shell)
             settings = with_values_around(_settings(command, options, self.world_without_secrets(), recipe), placed)
             settings = settings.model_copy(

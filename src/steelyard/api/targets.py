@@ -18,7 +18,7 @@ from steelyard.design.suite.selection import Selection
 from steelyard.design.world import World
 from steelyard.model.errors import UsageError
 from steelyard.model.patterns import fits, is_chosen, left_out_by
-from steelyard.model.placeholders import combinations, describe_values
+from steelyard.model.placeholders import LAYOUT, combinations, describe_values
 from steelyard.model.project import Target
 from steelyard.model.project_file import Project
 from steelyard.model.settings import Settings
@@ -144,6 +144,10 @@ class AskedTarget:
             return request
         chosen = values_of(self.target, patterns)
         return replace(request, benchmarks=[one for one in request.benchmarks if one.control or one.params in chosen])
+
+    def placed(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the values of parameters with that of the layout: one build stands for all, where only one is run."""
+        return {LAYOUT: "1", **values} if self.project.build.layouts else values
 
     def world_without_secrets(self) -> World:
         """Return the world with no variable that looks like a secret, unless the caller passes it on by its name."""
