@@ -79,8 +79,12 @@ class Checker:
     ignore_failure: bool = False
     allocating: list[Allocating] = field(default_factory=list, init=False)
     interrupted: bool = field(default=False, init=False)
+    _harness: Harness = field(init=False)
+    _all_names: Sequence[str] = field(init=False)
     _loops: dict[str, int] = field(default_factory=dict, init=False)
     _long: set[str] = field(default_factory=set, init=False)
+    _broken: dict[str, list[Looked]] = field(default_factory=dict, init=False)
+    """All that is to say of the benchmarks of which nothing else can be tried."""
 
     def command(self, name: str, empty: MakeSpec) -> list[Looked]:
         """Try the rules that make sense for a plain command; raises LaunchError if it fails."""
@@ -111,37 +115,32 @@ class Checker:
 
     def benchmarks(self, harness: Harness, all_names: Sequence[str], chosen: Sequence[str]) -> list[Looked]:
         """Try every rule on every chosen benchmark."""
+        self._harness, self._all_names = harness, all_names
         looked: list[Looked] = []
-        broken: dict[str, list[Looked]] = {}
         for number, name in enumerate(chosen):
             self.watch(Progress(f"trying {name}", number, len(chosen), noun="benchmark"))
-            select = partial(self._select, name, harness, all_names, broken)
-            looked += self._try_rules([names.RUNS, names.NAME], name, select)
-            if name not in broken:
+            looked += self._try_rules([names.RUNS, names.NAME], name, partial(self._select, name))
+            if name not in self._broken:
                 with self._until_interrupted():
-                    error = self._choose_loops(name, harness)
-                    broken |= {} if error is None else {name: _stopped_findings(name, error)}
+                    if (error := self._choose_loops(name)) is not None:
+                        self._broken[name] = _stopped_findings(name, error)
         for number, name in enumerate(chosen):
             self.watch(Progress(f"checking {name}", number, len(chosen), noun="benchmark"))
-            if name in broken:
-                looked += broken[name]
+            if name in self._broken:
+                looked += self._broken[name]
             else:
-                looked += self._try_rules(RULES, name, partial(self._check_benchmark, name, harness, all_names))
+                looked += self._try_rules(RULES, name, partial(self._check_benchmark, name))
                 if self.heap is not None:
-                    looked += self._try_rules(
-                        [allocating.RULE], name, partial(self._check_heap, name, harness, self.heap)
-                    )
+                    looked += self._try_rules([allocating.RULE], name, partial(self._check_heap, name, self.heap))
         return _without_overruled(looked)
 
-    def _select(
-        self, name: str, harness: Harness, all_names: Sequence[str], broken: dict[str, list[Looked]]
-    ) -> list[Looked]:
-        """Return what its answer to its name shows; if that ends its check, `broken` gets all that is to say of it."""
-        answer = names.ask_for(name, all_names, lambda one: self._checked_benchmark(one, harness))
+    def _select(self, name: str) -> list[Looked]:
+        """Return what its answer to its name shows; note it if that ends its check."""
+        answer = names.ask_for(name, self._all_names, self._checked_benchmark)
         if isinstance(answer.error, VanishedError):
-            broken[name] = _stopped_findings(name, answer.error)
+            self._broken[name] = _stopped_findings(name, answer.error)
         elif answer.error is not None:
-            broken[name] = _untried_findings(name, str(answer.error))
+            self._broken[name] = _untried_findings(name, str(answer.error))
         return [_to_looked(names.RUNS, name, answer.runs), _to_looked(names.NAME, name, answer.name)]
 
     def _try_rules(self, rules: Sequence[Rule], name: str, look: Callable[[], list[Looked]]) -> list[Looked]:
@@ -163,17 +162,16 @@ class Checker:
         except Interrupted:
             self.interrupted = True
 
-    def _check_benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
+    def _check_benchmark(self, name: str) -> list[Looked]:
         try:
-            return self._launch_benchmark(name, harness, all_names)
+            return self._launch_benchmark(name)
         except LaunchError as error:
             return _stopped_findings(name, error)
 
-    def _launch_benchmark(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[Looked]:
-        others = self._other_benchmarks(name, harness, all_names)
-        checked = self._checked_benchmark(name, harness)
+    def _launch_benchmark(self, name: str) -> list[Looked]:
+        others, checked = self._other_benchmarks(name), self._checked_benchmark(name)
         is_pytest = runs_pytest(arguments_of(self.make(ANY_DRAW)))
-        evidence = Evidence(name, self._amounts(checked, harness, others), is_pytest=is_pytest)
+        evidence = Evidence(name, self._amounts(checked, others), is_pytest=is_pytest)
         gatherer = Gatherer(checked, evidence, _random(self.seed, name), self.clock, others)
         with self._until_interrupted():
             until = self.clock() + self.seconds
@@ -184,8 +182,8 @@ class Checker:
                 gatherer.gather(rounds, until + self.seconds)
         return self._judge_all(gatherer, RULES)
 
-    def _check_heap(self, name: str, harness: Harness, program: Path) -> list[Looked]:
-        found = allocating.measure_benchmark(self._checked_benchmark(name, harness), program, self._loops[name])
+    def _check_heap(self, name: str, program: Path) -> list[Looked]:
+        found = allocating.measure_benchmark(self._checked_benchmark(name), program, self._loops[name])
         self.allocating.append(found)
         return [_to_looked(allocating.RULE, name, allocating.judge_leak(found))]
 
@@ -202,15 +200,15 @@ class Checker:
         judged = [replace(one, finding=more) if one is TOO_FEW else one for one in judged]
         return [_to_looked(rule, evidence.benchmark, one) for rule, one in zip(rules, judged, strict=True)]
 
-    def _checked_benchmark(self, name: str, harness: Harness) -> CheckedBenchmark:
-        return CheckedBenchmark(name, self.make, self.runner, harness, remedy=self.remedy)
+    def _checked_benchmark(self, name: str) -> CheckedBenchmark:
+        return CheckedBenchmark(name, self.make, self.runner, self._harness, remedy=self.remedy)
 
-    def _choose_loops(self, name: str, harness: Harness) -> LaunchError | None:
+    def _choose_loops(self, name: str) -> LaunchError | None:
         """Find out how many loops a sample takes; return the error if there is no such number."""
-        if not harness.fixes_loops or name in self._loops:
+        if not self._harness.fixes_loops or name in self._loops:
             self._loops.setdefault(name, 1)
             return None
-        checked = self._checked_benchmark(name, harness)
+        checked = self._checked_benchmark(name)
 
         def take(loops: int, samples: int) -> Sequence[Sample]:
             taken = checked.run(ANY_DRAW, Amount(loops, samples)).samples
@@ -224,30 +222,28 @@ class Checker:
             return error
         return None
 
-    def _other_benchmarks(self, name: str, harness: Harness, all_names: Sequence[str]) -> list[tuple[str, int]]:
+    def _other_benchmarks(self, name: str) -> list[tuple[str, int]]:
         """Return what runs before a benchmark to see if that matters: the other benchmarks, except long ones."""
-        if not harness.runs_before:
+        if not self._harness.runs_before:
             return []
-        others = [other for other in all_names if other != name]
+        others = [other for other in self._all_names if other != name]
         others = _random(self.seed).sample(others, min(len(others), _MOST_OTHERS))
         for other in others:
-            self._choose_loops(other, harness)
+            self._choose_loops(other)
         return [(other, self._loops[other]) for other in others if other in self._loops and other not in self._long]
 
-    def _amounts(
-        self, checked: CheckedBenchmark, harness: Harness, others: Sequence[tuple[str, int]]
-    ) -> dict[str, Amount]:
+    def _amounts(self, checked: CheckedBenchmark, others: Sequence[tuple[str, int]]) -> dict[str, Amount]:
         loops = self._loops[checked.name]
-        fixed = harness.samples_a_launch
+        fixed = self._harness.samples_a_launch
         first = checked.run(ANY_DRAW, Amount(loops, 1)).samples
         plain, least = (1, 6) if sample_ns(first) >= _LONG_NS else (5, 10)
         longest = max(least, min(_MOST_SAMPLES, int(_LONGEST_NS / sample_ns(first))))
         longer = round((plain * longest) ** 0.5)
         amounts = {PLAIN: Amount(loops, fixed or plain)}
-        if harness.fixes_loops:
+        if self._harness.fixes_loops:
             amounts[DOUBLE] = Amount(2 * loops, fixed or plain)
-        elif harness.most_amounts > 1:
-            amounts[DOUBLE] = Amount(harness.most_amounts, fixed or plain)
+        elif self._harness.most_amounts > 1:
+            amounts[DOUBLE] = Amount(self._harness.most_amounts, fixed or plain)
         if others:
             amounts[AFTER] = Amount(loops, fixed or plain)
         if not fixed:
