@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -86,27 +86,23 @@ def findings_by_name(found: Sequence[tuple[str, Finding]], benchmarks: Sequence[
     """Return the findings on `benchmarks`; if these are several, each once, with the names of all that it is about."""
     if sum(not one.control for one in benchmarks) < 2:
         return [finding for _, finding in found]
-    names: dict[Finding, list[str]] = {}
-    for name, finding in found:
-        names.setdefault(finding, []).append(name)
-    return [replace(one, message=f"{some_names(of)}: {one.message}") for one, of in names.items()]
+    each = grouped(found, lambda one: one[1])
+    return [replace(one, message=f"{some_names([name for name, _ in of])}: {one.message}") for one, of in each.items()]
 
 
 def findings_not_repeated(earlier: Sequence[Finding], found: Sequence[tuple[str, Finding]]) -> list[Finding]:
     """Return the `earlier` findings but those that `found`, once merged, repeats of the same benchmarks, or of more."""
-    names: dict[Finding, set[str]] = {}
-    for name, finding in found:
-        names.setdefault(finding, set()).add(name)
+    names = {finding: {name for name, _ in of} for finding, of in grouped(found, lambda one: one[1]).items()}
     return [one for one in earlier if not any(_repeats(one, finding.message, of) for finding, of in names.items())]
 
 
-def _repeats(finding: Finding, what: str, most: Collection[str]) -> bool:
+def _repeats(finding: Finding, what: str, most: set[str]) -> bool:
     """Whether a finding says this by name of some of these benchmarks, and of no others."""
     told = re.fullmatch(rf"(.*?)(?: and (\d+) more)?: {re.escape(what)}", finding.message)
     if told is None:
         return False
     names = told[1].split(", ")
-    return {*names} <= {*most} and len(names) + int(told[2] or 0) <= len(most)
+    return {*names} <= most and len(names) + int(told[2] or 0) <= len(most)
 
 
 def own_starts_finding(why: str, *, for_lack_of_time: bool = False) -> Finding:
