@@ -361,7 +361,7 @@ class ScriptedWorld(InFolder):
         self.at_once = max(self.at_once, at_once)
         return OneAfterTheOther()
 
-    def _settle(self, most_s: float, *, give_up: Callable[[], bool]) -> float:  # noqa: ARG002 - as the real one's
+    def _settle(self, give_up: Callable[[], bool], most_s: float) -> float:  # noqa: ARG002 - as the real one's
         waited = min(most_s, self.quiet_after_s.pop(0) if self.quiet_after_s else 0.0)
         self.seconds += waited
         return waited

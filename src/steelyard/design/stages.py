@@ -126,7 +126,7 @@ def _time(
     from steelyard.design.timing.experiment import Experiment
 
     clock, watch = session.clock, session.watch
-    settle = partial(session.world.settle, give_up=session.interrupt.is_requested)
+    settle = partial(session.world.settle, session.interrupt.is_requested)
     experiment = (
         Experiment(
             record,

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from steelyard.history.store import Store, utc_now
 
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from steelyard.model.launch_spec import LaunchSpec
     from steelyard.model.machine import MachineFacts
     from steelyard.model.noise import Counted, Timer
-
-
-class Settle(Protocol):
-    """Waits for other work to calm down."""
-
-    def __call__(self, most_s: float, *, give_up: Callable[[], bool]) -> float:
-        """Wait for at most `most_s` seconds; returns how long that took."""
 
 
 # Each is imported only where it is used: a command that measures nothing does not wait for what measures.
@@ -57,7 +50,7 @@ def _read_facts() -> MachineFacts:
     return read_facts()
 
 
-def _wait_until_quiet(most_s: float, *, give_up: Callable[[], bool]) -> float:
+def _wait_until_quiet(give_up: Callable[[], bool], most_s: float) -> float:
     from steelyard.machine.pressure import wait_until_quiet
 
     return wait_until_quiet(most_s, give_up=give_up)
@@ -174,7 +167,8 @@ class World:
     """Seconds, monotonic."""
     now: Callable[[], datetime] = utc_now
     facts: Callable[[], MachineFacts] = _read_facts
-    settle: Settle = _wait_until_quiet
+    settle: Callable[[Callable[[], bool], float], float] = _wait_until_quiet
+    """settle(give_up, most_s): waits for other work to calm down, at most so many seconds; returns how long it took."""
     watch_over: Callable[[Collection[int], int | None], AbstractContextManager[Watching]] = _watch_over
     """Watches who else runs while the context lasts, given the processes of the launch servers and the launches'
     processor."""
