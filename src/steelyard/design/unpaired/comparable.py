@@ -91,10 +91,7 @@ def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
         raise UsageError("one of A and B measured benchmarks in a harness, and the other did not: measure both alike")
     if kinds[0] is None and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
         return [(0, 0)]
-    mine, theirs = (
-        {benchmark.name: place for place, benchmark in enumerate(run.benchmarks) if place not in failed}
-        for run, failed in ((baseline, _failed_places(baseline)), (candidate, _failed_places(candidate)))
-    )
+    mine, theirs = map(_measured_places, (baseline, candidate))
     shared = [(place, theirs[name]) for name, place in mine.items() if name in theirs]
     if not shared:
         raise UsageError(
@@ -104,18 +101,18 @@ def shared_benchmarks(baseline: Run, candidate: Run) -> list[tuple[int, int]]:
     return shared
 
 
-def _failed_places(run: Run) -> set[int]:
-    return {place for place, reason in enumerate(run.stop) if reason == "failed"}
+def _measured_places(run: Run) -> dict[str, int]:
+    """Return the places of the benchmarks that did not fail, by their names."""
+    places = enumerate(zip(run.benchmarks, run.stop, strict=True))
+    return {benchmark.name: place for place, (benchmark, reason) in places if reason != "failed"}
 
 
 def unshared_findings(baseline: Run, candidate: Run, shared: list[tuple[int, int]]) -> Iterator[Finding]:
     """Yield findings that name the benchmarks that only one of the two has measured."""
     unshared = []
     for side, run in enumerate((baseline, candidate)):
-        shared_places = {places[side] for places in shared} | _failed_places(run)
-        unshared.append(
-            [benchmark.name for place, benchmark in enumerate(run.benchmarks) if place not in shared_places]
-        )
+        compared = {places[side] for places in shared}
+        unshared.append([name for name, place in _measured_places(run).items() if place not in compared])
     yield from left_out_findings(unshared)
 
 
