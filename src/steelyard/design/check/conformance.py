@@ -35,6 +35,9 @@ _OTHERS_S = 10.0
 # The turns of two launches beside each other: each hands its turn over, and each keeps it once.
 _TURNS = ("01101", "10010")
 
+_Rule = tuple[str, Callable[[], None]]
+"""What holds, and what tries it."""
+
 
 class _BrokenRule(Exception):  # noqa: N818 - a finding
     """A rule does not hold; the message says what was seen."""
@@ -92,29 +95,23 @@ class _Trial:
         for rule, check in self._other_rules():
             yield self._try_rule(rule, check)
 
-    def _number_rules(self) -> list[tuple[str, Callable[[], None]]]:
-        rules = [("it lists the same benchmarks again", self._lists_the_same)]
+    def _number_rules(self) -> Iterator[_Rule]:
+        yield "it lists the same benchmarks again", self._lists_the_same
         if any(one.processed or one.no_amounts for one in self._listed):
-            rules.append(("what an iteration processes is a number above 0", self._tells_amounts))
-        return [
-            *rules,
-            ("it takes as many samples as it is asked for", self._takes_samples),
-            ("a sample runs the loops that it is asked for", partial(self._check_loops, self._first_name)),
-        ]
+            yield "what an iteration processes is a number above 0", self._tells_amounts
+        yield "it takes as many samples as it is asked for", self._takes_samples
+        yield "a sample runs the loops that it is asked for", partial(self._check_loops, self._first_name)
 
-    def _other_rules(self) -> list[tuple[str, Callable[[], None]]]:
-        rules = [
-            ("it says where a benchmark is not known, and fails", self._refuses_unknown),
-            ("it does not answer in another version of the protocol", self._refuses_version),
-            ("it ignores words of later versions", self._ignores_words),
-        ]
+    def _other_rules(self) -> Iterator[_Rule]:
+        yield "it says where a benchmark is not known, and fails", self._refuses_unknown
+        yield "it does not answer in another version of the protocol", self._refuses_version
+        yield "it ignores words of later versions", self._ignores_words
         if self._harness.runs_before:
-            rules.append(("it runs others before a benchmark, as it says that it can", self._runs_before))
+            yield "it runs others before a benchmark, as it says that it can", self._runs_before
         if self._harness.offers_lockstep:
-            rules.append(("it takes its samples in turn with another's, as it says that it can", self._takes_turns))
+            yield "it takes its samples in turn with another's, as it says that it can", self._takes_turns
         if self._harness.shares_starts:
-            rules.append(("it runs several in processes of their own, as it says that it can", self._runs_each))
-        return rules
+            yield "it runs several in processes of their own, as it says that it can", self._runs_each
 
     @staticmethod
     def _try_rule(rule: str, check: Callable[[], None]) -> Checked:
