@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -154,7 +153,5 @@ def _measured_record(record: Record[Document]) -> Weighing | Run | ForeignResult
     raise UsageError(f"a {record.kind} has nothing to compare: give two runs, or two imports")
 
 
-def _display_path(item: Record[Document] | str | PathLike[str], fallback: str) -> Path:
-    if isinstance(item, Record):
-        return item.path or Path(fallback)
-    return Path(fspath(item))
+def _display_path(item: Record[Document] | PathName, fallback: str) -> Path:
+    return item.path or Path(fallback) if isinstance(item, Record) else Path(item)

@@ -257,9 +257,7 @@ class Diff(_FirstVerdict):
             unpaired.markdown(self.data) if isinstance(self.data, UnpairedReport) else foreign.diff_markdown(self.data)
         )
 
-    def _repr_markdown_(self) -> str:
-        """Return what a notebook shows."""
-        return self.markdown()
+    _repr_markdown_ = markdown  # what a notebook shows
 
     def __repr__(self) -> str:
         return f"<diff of {_benchmark_count(self.verdicts)}, {_verdict_text(self.verdict, self.change, self.interval)}>"
@@ -290,9 +288,7 @@ class ProjectRecord:
         headings = [document([f"### {code(name)}"]) for name in self.targets]
         return "\n".join(text for part in zip(headings, tables, strict=True) for text in part)
 
-    def _repr_markdown_(self) -> str:
-        """Return what a notebook shows."""
-        return self.markdown()
+    _repr_markdown_ = markdown  # what a notebook shows
 
     def __repr__(self) -> str:
         return f"<{', '.join(map(repr, self.records))}>"
