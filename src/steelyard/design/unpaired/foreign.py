@@ -50,9 +50,6 @@ _TIME_UNITS = ("ns", "us", "µs", "ms", "s", "min")
 # No number can hold the ratio of a larger log-ratio.
 _MOST_LOG_RATIO = 700.0
 
-_FORMAT_NAMING_COMMANDS = "hyperfine"
-"""Its benchmarks are called by their commands, which differ where two builds are compared."""
-
 
 def describe_levels(benchmarks: Sequence[ForeignBenchmark]) -> list[Level]:
     """Return a description of each of some benchmarks of an import."""
@@ -138,10 +135,9 @@ def _shared_benchmarks(
     """Return the benchmarks of both, by name; but a single command with a single one, whatever their names."""
     theirs = {benchmark.name: benchmark for benchmark in candidate.benchmarks}
     shared = [(one, theirs[one.name]) for one in baseline.benchmarks if one.name in theirs]
-    if (
-        baseline.provenance.format == _FORMAT_NAMING_COMMANDS
-        and len(baseline.benchmarks) == len(candidate.benchmarks) == 1
-    ):
+    # Its benchmarks are called by their commands, which differ where two builds are compared.
+    is_of_hyperfine = baseline.provenance.format == "hyperfine"
+    if is_of_hyperfine and len(baseline.benchmarks) == len(candidate.benchmarks) == 1:
         shared = [(baseline.benchmarks[0], candidate.benchmarks[0])]
     if not shared:
         raise UsageError(
@@ -152,9 +148,7 @@ def _shared_benchmarks(
     files_in_both = [one.name for one in baseline.provenance.files if one.sha256 in files]
     for one, other in shared:
         if files_in_both and one.name == other.name:
-            has_several_commands = (
-                baseline.provenance.format == _FORMAT_NAMING_COMMANDS and len(baseline.benchmarks) > 1
-            )
+            has_several_commands = is_of_hyperfine and len(baseline.benchmarks) > 1
             hint = ", or import its commands apart, each by --benchmark" if has_several_commands else ""
             raise UsageError(
                 f"{files_in_both[0]} is in both A and B: give two that were measured one after the other{hint}"
