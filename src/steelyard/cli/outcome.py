@@ -118,7 +118,7 @@ def show_outcome(
             else:
                 with errors.collected():
                     write(path, data)
-    if has_results := _has_results(outcome):
+    if _has_results(outcome):
         console = output(world.environment, beside_data=beside_data)
         (draw or partial(_print_report, outcome=outcome, functions=functions, told=told))(console)
     if to_print is not None:
@@ -126,8 +126,6 @@ def show_outcome(
     if outcome.unkept is not None:
         say(outcome.unkept)
     errors.raise_last(outcome.error)
-    if not has_results:
-        raise MeasurementError("nothing was measured")
 
 
 def _print_report(console: Console, outcome: Outcome, functions: int, told: Told | None) -> None:
