@@ -17,7 +17,6 @@ from steelyard.model.errors import UsageError
 if TYPE_CHECKING:
     from steelyard.design.check.session import CheckRequest
     from steelyard.design.world import World
-    from steelyard.model.project_file import Project
 
 _NOT_OF_PROTOCOL = ("harness", "benchmark", "allocations", "json", "max_time")
 
@@ -46,19 +45,14 @@ def check(options: CheckOptions, world: World) -> int:
     check_writable(options.json)
     options = replace(options, launch=replace(options.launch, seed=options.launch.seed or 0))
     if options.command is None:
+        if options.protocol:
+            raise UsageError("--protocol is about one program: steelyard check --protocol './program'")
         from steelyard.cli.several_checks import check_project
 
-        return check_project(_project(options), options, world)
+        return check_project(project_instead_of_command("check", "check './program'"), options, world)
     if options.target:
         raise UsageError("--target chooses from those of a project's file: leave it out, or the command")
     return _check_command(options.command, options, world)
-
-
-def _project(options: CheckOptions) -> Project:
-    """Return the project whose targets are checked."""
-    if options.protocol:
-        raise UsageError("--protocol is about one program: steelyard check --protocol './program'")
-    return project_instead_of_command("check", "check './program'")
 
 
 def _check_command(command: str, options: CheckOptions, world: World) -> int:

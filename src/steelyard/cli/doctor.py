@@ -82,8 +82,6 @@ def _measured_noise(world: World) -> Noise:
     from steelyard.design.noise.plan import MEASURED_S
     from steelyard.design.noise.session import measure_noise
 
-    def announce() -> None:
-        say(f"weighs identical programs for about {MEASURED_S:.0f} seconds; Ctrl-C shows what was measured by then")
-
+    sentence = f"weighs identical programs for about {MEASURED_S:.0f} seconds; Ctrl-C shows what was measured by then"
     with watching(world) as watch:
-        return measure_noise(world, watch, announce)
+        return measure_noise(world, watch, partial(say, sentence))
