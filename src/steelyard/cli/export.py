@@ -78,8 +78,17 @@ def export(options: ExportOptions, world: World) -> int:
     from steelyard.api.exports import check_not_compressed, exported, format_named
     from steelyard.model.documents import load_document
 
-    export_format = format_named(options.format or _required_format(options.output))
-    _check_ending(options.output, export_format.name)
+    implied = _format_of_ending(options.output)
+    if (wanted := options.format or implied) is None:
+        raise UsageError(
+            "--format says as what to write it: csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit"
+        )
+    export_format = format_named(wanted)
+    if implied is not None and implied != export_format.name:
+        raise UsageError(
+            f"{options.output} is called as {implied}, and would be {export_format.name}: leave --format out, or give "
+            "-o another name"
+        )
     check_writable(options.output)
     check_not_compressed(export_format, options.output)
     if export_format.is_binary and is_printed(options.output) and is_terminal():
@@ -97,24 +106,7 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def _check_ending(output: Path, format_: str) -> None:
-    """Raise UsageError for a file name that says another format than it will hold."""
-    implied = _format_of_ending(output) or format_
-    if implied != format_:
-        raise UsageError(
-            f"{output} is called as {implied}, and would be {format_}: leave --format out, or give -o another name"
-        )
-
-
 def _format_of_ending(output: Path) -> str | None:
     """Return the format that a file's ending stands for, compressed or not; None if it stands for none."""
     whole = output.with_suffix("") if output.suffix == ".gz" else output
     return _ENDINGS.get(whole.suffix.lower())
-
-
-def _required_format(output: Path) -> str:
-    if (format_ := _format_of_ending(output)) is None:
-        raise UsageError(
-            "--format says as what to write it: csv, json-lines, parquet, pyperf, hyperfine, google-benchmark or junit"
-        )
-    return format_
