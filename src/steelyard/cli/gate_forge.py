@@ -31,13 +31,14 @@ def report_to_forge(
             _summarise(report, options.title, environment)
         with _errors_said():
             _set_outputs(report, environment, status)
+    # Without a token nobody misses a comment that was not asked for.
     comment, on_gitlab = options.comment, environment.get("GITLAB_CI") == "true"
-    if options.gitlab or (comment and on_gitlab and not options.github):
-        _comment(report, options, _gitlab_notes, environment, is_asked=comment or "GITLAB_TOKEN" in environment)
-    if options.github or (comment and not on_gitlab and not options.gitlab):
-        _comment(
-            report, options, _github_comments, environment, is_asked=comment or bool(environment.get("GITHUB_TOKEN"))
-        )
+    on_merge_request = options.gitlab or (comment and on_gitlab and not options.github)
+    if on_merge_request and (comment or "GITLAB_TOKEN" in environment):
+        _comment(report, options, lambda: gitlab.Notes(environment, gitlab.client(environment)))
+    on_pull_request = options.github or (comment and not on_gitlab and not options.gitlab)
+    if on_pull_request and (comment or environment.get("GITHUB_TOKEN")):
+        _comment(report, options, lambda: github.Comments(environment, github.client(environment)))
 
 
 @contextmanager
@@ -48,33 +49,15 @@ def _errors_said() -> Iterator[None]:
         say(str(error))
 
 
-def _comment(
-    report: GateReport,
-    options: ForgeOptions,
-    comments: Callable[[Mapping[str, str]], sticky.Comments],
-    environment: Mapping[str, str],
-    *,
-    is_asked: bool,
-) -> None:
-    """Write the comment; without a token only if one `is_asked` for, as otherwise nobody misses it."""
-    if not is_asked:
-        return
+def _comment(report: GateReport, options: ForgeOptions, comments: Callable[[], sticky.Comments]) -> None:
     page = gate_markdown.page(report, options.title, gate_markdown.COMMENT_BYTES - 200)
     try:
-        say(f"the comment is on {sticky.put(comments(environment), options.title, page)}")
+        say(f"the comment is on {sticky.put(comments(), options.title, page)}")
     except NothingToCommentError as error:
         if options.comment:
             say(str(error))
     except ForgeError as error:
         say(str(error))
-
-
-def _github_comments(environment: Mapping[str, str]) -> sticky.Comments:
-    return github.Comments(environment, github.client(environment))
-
-
-def _gitlab_notes(environment: Mapping[str, str]) -> sticky.Comments:
-    return gitlab.Notes(environment, gitlab.client(environment))
 
 
 # --- what GitHub's runner reads
