@@ -110,14 +110,7 @@ class Sample(NamedTuple):
 
     def time_ns(self, metric: str) -> float | None:
         """`wall`, `cpu` or `active` of one iteration; None where the harness could not tell."""
-        match metric:
-            case "wall":
-                time: int | None = self.ns
-            case "cpu":
-                time = self.cpu_ns
-            case _:
-                time = None if self.delay_ns is None else self.ns - self.delay_ns
-        return None if time is None else time / self.loops
+        return next(iter(times_ns([self], metric)), None)
 
     def kept(self) -> tuple[int | None, ...]:
         """Return the sample as it is kept in a record."""
