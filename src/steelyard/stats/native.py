@@ -67,7 +67,7 @@ def _pair_count(d: FloatArray, levels: FloatArray) -> int:
     return len(d)
 
 
-def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> FloatArray:
+def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
     """The signed scores, (r, n), of differences d (n,) at levels (n,) for changes (r,).
 
     A score is that of Student's t at the pair's own scale: it grows with the size of the difference, falls again where
@@ -75,9 +75,10 @@ def signed_scores(d: FloatArray, levels: FloatArray, changes: FloatArray) -> Flo
     the pairs and their levels. Swapping the two sides of a pair changes none of these, so given them, under the
     hypothesis of a change t, the signs are fair coins.
     """
-    scores = np.empty((len(changes), len(d)))
+    tried = np.atleast_1d(np.asarray(changes, dtype=np.float64))
+    scores = np.empty((len(tried), len(d)))
     _library().steelyard_scores(
-        _address(d), _address(levels), _pair_count(d, levels), _address(changes), len(changes), _address(scores)
+        _address(d), _address(levels), _pair_count(d, levels), _address(tried), len(tried), _address(scores)
     )
     return scores
 

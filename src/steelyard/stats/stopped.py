@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.stats import joint, native, sequential, spending, weighted
+from steelyard.stats import joint, native, sequential, spending
 from steelyard.stats.arrays import FloatArray
 from steelyard.stats.looks import Look
 from steelyard.stats.quantiles import normal_quantile
@@ -95,7 +95,7 @@ def _paths(d: FloatArray, levels: FloatArray, looks: Sequence[Look], estimate: E
     step = estimate.standard_error
     if not step > 0:
         return None
-    scored = weighted.signed_scores(d, levels, [estimate.centre - step, estimate.centre, estimate.centre + step])
+    scored = native.signed_scores(d, levels, [estimate.centre - step, estimate.centre, estimate.centre + step])
     whole_scores = native.whole_units(scored[1])
     unit = float(np.abs(scored[1]).sum() / np.abs(whole_scores).sum(dtype=np.int64))
     squares = np.cumsum(whole_scores.astype(np.float64) ** 2)[[look.pairs - 1 for look in looks]]

@@ -33,7 +33,7 @@ _ROUGH_STEPS = 2
 
 def p_values(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
     """The two-sided p-values (r,) of hypothesised changes (r,), log-ratios; d and levels (n,) in the pairs' order."""
-    return sign_flip.p_values(signed_scores(d, levels, changes))
+    return sign_flip.p_values(native.signed_scores(d, levels, changes))
 
 
 def estimate(d: FloatArray, levels: FloatArray, level: float, included: Sequence[float] = ()) -> Estimate:
@@ -46,7 +46,7 @@ def estimate(d: FloatArray, levels: FloatArray, level: float, included: Sequence
     if not 0 < half_width < inf:
         return rough
     grid = np.union1d(_changes_to_try(rough.centre, half_width, d), np.asarray(included, dtype=np.float64))
-    scored = signed_scores(d, levels, grid)
+    scored = native.signed_scores(d, levels, grid)
     # A change beyond all differences has every sign against it, so it is rejected even where few scores outweigh all
     # others and their sum seems to be near 0 (`sign_flip.rejects`).
     accepted = 1 + np.flatnonzero(~sign_flip.rejects(scored[1:-1], level))
@@ -67,7 +67,7 @@ def rough_estimate(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
         return by_ranks(d, level)
     error = step
     for _ in range(_ROUGH_STEPS):
-        scored = signed_scores(d, levels, [centre - step, centre, centre + step])
+        scored = native.signed_scores(d, levels, [centre - step, centre, centre + step])
         below, here, above = scored.sum(axis=1).tolist()
         slope = (below - above) / (2 * step)
         if slope <= 0:
@@ -78,11 +78,6 @@ def rough_estimate(d: FloatArray, levels: FloatArray, level: float) -> Estimate:
     if half_width > 2 * np.ptp(d):
         return by_ranks(d, level)  # two clusters: between them the scores say next to nothing
     return Estimate(centre, centre - half_width, centre + half_width, n, level)
-
-
-def signed_scores(d: FloatArray, levels: FloatArray, changes: npt.ArrayLike) -> FloatArray:
-    """Return the signed scores, (r, n), of differences d (n,) at levels (n,) for hypothesised changes (r,)."""
-    return native.signed_scores(d, levels, np.atleast_1d(np.asarray(changes, dtype=np.float64)))
 
 
 def _changes_to_try(centre: float, half_width: float, d: FloatArray) -> FloatArray:
