@@ -17,6 +17,7 @@ from steelyard.model.rows import LaunchRow, Sample
 from steelyard.model.settings import Settings
 from steelyard.model.subject import Benchmark, Subject
 from steelyard.stats.verdict import CHANGED
+from tests.model import samples
 
 MACHINE = MachineFacts(key="0123456789abcdef", cpu_model="Abacus 9000", architecture="x86_64", cores_logical=2)
 
@@ -26,37 +27,11 @@ def subject(name: str) -> Subject:
 
 
 def row(pair: int, side: int, wall_ns: int, *, benchmark: int = 0, order: int = 0, role: int = 1) -> LaunchRow:
-    return LaunchRow(
-        benchmark=benchmark,
-        pair=pair,
-        side=side,
-        order=order,
-        role=role,
-        hash_seed=pair,
-        padding_bytes=0,
-        layout=0,
-        start_ns=pair * 10**8,
-        wall_ns=wall_ns,
-        spawn_ns=10**5,
-        cpu_ns=wall_ns - 10**5,
-        delay_ns=10**4,
-        timeslices=3,
-        user_ns=wall_ns,
-        sys_ns=0,
-        max_rss_bytes=9 * 2**20,
-        minor_faults=300,
-        major_faults=0,
-        voluntary_switches=1,
-        involuntary_switches=0,
-        others_ns=0,
-        pressure_ns=None,
-        steal_ns=0,
-        lost_ns=None,
-        written_blocks=0,
-        exit_code=0,
-        signal=None,
-        overhead_ns=0,
-    )
+    place = {"benchmark": benchmark, "order": order, "role": role, "hash_seed": pair, "padding_bytes": 0}
+    times = {"start_ns": pair * 10**8, "wall_ns": wall_ns, "cpu_ns": wall_ns - 10**5, "delay_ns": 10**4}
+    of_kernel = {"user_ns": wall_ns, "sys_ns": 0, "max_rss_bytes": 9 * 2**20, "major_faults": 0, "written_blocks": 0}
+    of_others = {"voluntary_switches": 1, "involuntary_switches": 0, "pressure_ns": None, "steal_ns": 0}
+    return samples.row(pair, side, **place, **times, **of_kernel, **of_others)
 
 
 def pair_rows(change: float, pairs: int = 33, *, benchmark: int = 0, noise: float = 0.01) -> list[LaunchRow]:
