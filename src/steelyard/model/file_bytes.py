@@ -29,8 +29,6 @@ MOST_LISTS = 4_000_000
 # Texts take several times the memory: in a weighing they are only names, in other tools' files the names of fields.
 MOST_TEXTS = 6_000_000
 _MOST_LINES = 2_000_000
-# Follows the comma in ASCII, and all other punctuation of JSON but its brackets and colon.
-_DIGITS_FROM = ord("-")
 # The bytes searched at once: what the processor's caches hold.
 _CHUNK_BYTES = 1 << 18
 # How long a pipe may be without a writer, and how often to look.
@@ -152,9 +150,6 @@ def _count_tokens(data: bytes, tokens: list[bytes]) -> dict[bytes, int]:
 
     characters = np.frombuffer(data, dtype=np.uint8)
     chunks = [characters[start : start + _CHUNK_BYTES] for start in range(0, len(characters), _CHUNK_BYTES)]
-    low_characters = sum(int(np.count_nonzero(chunk < _DIGITS_FROM)) for chunk in chunks)
-    if low_characters <= _MOST_LINES:  # commas, quotes and ends of lines are too few even together
-        tokens = [token for token in tokens if token[0] >= _DIGITS_FROM]
     return {
         token: sum(int(np.count_nonzero(chunk == character)) for chunk in chunks for character in token)
         for token in tokens
