@@ -27,7 +27,7 @@ def _halves(d: np.ndarray, levels: np.ndarray) -> Halves | None:
 def share_that_disagrees(pairs: int, tries: int, *, calm: float, storm: float, noise: float = 0.03) -> float:
     generator = np.random.default_rng(4)
     halves = [found(generator, pairs, calm=calm, storm=storm, noise=noise) for _ in range(tries)]
-    return float(np.mean([one is not None and one.disagree(MARGIN) for one in halves]))
+    return float(np.mean([one is not None and one.calm.is_apart_from(one.storm, MARGIN) for one in halves]))
 
 
 @pytest.mark.parametrize("change", [0.0, 0.05])
@@ -44,7 +44,7 @@ def test_a_change_far_larger_than_the_storms_does_not_make_them_the_calm(storm: 
     """The scores may find the change of either kind of pairs then."""
     generator = np.random.default_rng(2)
     halves = [found(generator, 60, calm=0.0, storm=storm, noise=0.02) for _ in range(60)]
-    told = [one for one in halves if one is not None and one.disagree(MARGIN)]
+    told = [one for one in halves if one is not None and one.calm.is_apart_from(one.storm, MARGIN)]
     assert len(told) > 10
     assert np.mean([one.calm.centre < one.storm.centre for one in told]) > 0.9
 
@@ -85,5 +85,5 @@ def test_each_half_has_as_many_pairs_and_its_own_change() -> None:
 def test_halves_disagree_where_nothing_is_in_both_intervals_and_the_centres_are_apart(
     calm: tuple[float, float, float], storm: tuple[float, float, float], by: float, disagree: bool
 ) -> None:
-    halves = Halves(*(Estimate(*half, n=20, level=LEVEL) for half in (calm, storm)))
-    assert halves.disagree(by) is disagree
+    one, other = (Estimate(*half, n=20, level=LEVEL) for half in (calm, storm))
+    assert one.is_apart_from(other, by) is disagree

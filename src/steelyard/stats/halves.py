@@ -29,10 +29,6 @@ class Halves:
     calm: Estimate
     storm: Estimate
 
-    def disagree(self, by: float) -> bool:
-        """Whether the change in calm is another one than that in storm, by `by` at least."""
-        return self.calm.is_apart_from(self.storm, by)
-
 
 def halves_of(d: FloatArray, levels: FloatArray, scored: float) -> Halves | None:
     """The halves of differences d (n,) at levels (n,); None for too few, or without storms.

@@ -57,7 +57,7 @@ def _midway_finding(baseline: FloatArray, candidate: FloatArray, parts: Parts) -
 
 def _storms_finding(d: FloatArray, levels: FloatArray, scored: float, shown: float, by: float) -> Finding | None:
     halves = halves_of(d, levels, scored)
-    if halves is None or not halves.disagree(by):
+    if halves is None or not halves.calm.is_apart_from(halves.storm, by):
         return None
     calm, storm = (change(expm1(half.centre)) for half in (halves.calm, halves.storm))
     # Of pairs that all weigh the same, as to ranks, the result lies about halfway.
