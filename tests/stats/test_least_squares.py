@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steelyard.stats.least_squares import MOST_COLUMNS, non_negative, pearson
+from steelyard.stats.least_squares import non_negative, pearson
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -59,22 +59,6 @@ def test_columns_of_very_different_sizes(scale: float) -> None:
     assert non_negative(a, a @ [2.0, 4.0 / scale]) == pytest.approx([2.0, 4.0 / scale])
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "why"),
-    [
-        ([[1.0, 2.0]], [1.0, 2.0], "make no least squares problem"),
-        ([1.0, 2.0], [1.0, 2.0], "make no least squares problem"),
-        (np.empty((0, 2)), [], "make no least squares problem"),
-        (np.ones((3, MOST_COLUMNS + 1)), [1.0, 2.0, 3.0], "too many"),
-        ([[1.0, np.nan]], [1.0], "finite"),
-        ([[1.0, 2.0]], [np.inf], "finite"),
-    ],
-)
-def test_what_is_no_problem_is_refused(a: npt.ArrayLike, b: npt.ArrayLike, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        non_negative(a, b)
-
-
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=3, max_size=30))
 @settings(deadline=None, max_examples=150)
 def test_pearson_agrees_with_scipy(pairs: list[tuple[float, float]]) -> None:
@@ -95,5 +79,3 @@ def test_pearson_stays_within_its_bounds() -> None:
     x = np.array([0.1, 0.2, 0.3, 0.7])
     assert pearson(x, 3 * x) == pytest.approx(1)
     assert (pearson(x, -x) or 0.0) >= -1
-    with pytest.raises(ValueError, match="cannot be correlated"):
-        pearson([1.0, 2.0], [1.0])

@@ -85,11 +85,6 @@ def test_the_curve_finds_what_it_is_made_of() -> None:
         assert sqrt(found.variance(seconds) / truth.variance(seconds)) == pytest.approx(0.8, rel=0.1)
 
 
-def test_nothing_has_no_curve() -> None:
-    with pytest.raises(ValueError, match="no samples"):
-        curve_through([])
-
-
 def test_many_pairs_are_believed_against_the_curve() -> None:
     samples = drawn(Curve(0.0, 0.0, 1e-6), 100)
     odd = samples[3]

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from steelyard.stats.arrays import BoolArray, FloatArray
 
-# Every subset of the columns is tried: at most 255 small problems.
-MOST_COLUMNS = 8
 # Residuals that differ by less differ by rounding, and the solution with fewer columns is taken.
 _ROUNDING = 1e-12
 
@@ -21,16 +19,9 @@ def non_negative(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
 
     At the minimum the columns with x > 0 are fitted as if there were no bound (Lawson and Hanson, "Solving Least
     Squares Problems", 1974, chapter 23), and those columns can be chosen independent of each other. So the best of
-    the plain fits of all subsets that come out non-negative is the minimum. Raises ValueError for more than
-    `MOST_COLUMNS` columns, for shapes that do not fit and for values that are not finite.
+    the plain fits of all subsets that come out non-negative is the minimum. All are tried, so columns have to be few.
     """
     matrix, target = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if matrix.ndim != 2 or target.shape != matrix.shape[:1] or not len(target):
-        raise ValueError(f"shapes {matrix.shape} and {target.shape} make no least squares problem")
-    if matrix.shape[1] > MOST_COLUMNS:
-        raise ValueError(f"{matrix.shape[1]} columns are too many to try every subset of: at most {MOST_COLUMNS}")
-    if not (np.isfinite(matrix).all() and np.isfinite(target).all()):
-        raise ValueError("least squares needs finite values")
     lengths = np.linalg.norm(matrix, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)  # columns of very different sizes would be taken for dependent ones
     return np.asarray(_best(matrix / scale, target) / scale, dtype=np.float64)
@@ -51,7 +42,7 @@ def _best(matrix: FloatArray, target: FloatArray) -> FloatArray:
     return best
 
 
-@lru_cache(maxsize=MOST_COLUMNS)
+@lru_cache(maxsize=8)
 def _subsets(columns: int) -> BoolArray:
     """The columns of each non-empty subset, (subsets, columns), the smallest subsets first."""
     chosen = (subset for size in range(1, columns + 1) for subset in combinations(range(columns), size))
@@ -61,8 +52,6 @@ def _subsets(columns: int) -> BoolArray:
 def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
     """Pearson's correlation of two arrays of one length, -1 to 1; None where either does not vary."""
     one, other = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if one.shape != other.shape or one.ndim != 1:
-        raise ValueError(f"shapes {one.shape} and {other.shape} cannot be correlated")
     if len(one) < 2:
         return None
     first, second = one - one.mean(), other - other.mean()

@@ -85,12 +85,7 @@ class Curve(NamedTuple):
 
 
 def curve_through(samples: Sequence[Sample]) -> Curve:
-    """Fit a curve by about the greatest likelihood, for differences of Student's t: of its scale, not its variance.
-
-    Raises ValueError without samples.
-    """
-    if not samples:
-        raise ValueError("no curve goes through no samples")
+    """Fit a curve by about the greatest likelihood, for differences of Student's t: of its scale, not its variance."""
     lengths = np.array([sample.seconds for sample in samples])
     roots = np.sqrt([len(sample.differences) for sample in samples])
     columns = np.stack([lengths**-2, 1 / lengths, np.ones(len(samples))], axis=1)
@@ -112,7 +107,7 @@ class Deviations:
 
     Each sample's scale is its own, drawn towards the curve's the fewer pairs it has. Between two samples the scale is
     interpolated, and beyond the outermost ones it follows the curve. How the test weighs a scale is estimated from all
-    samples together. Raises ValueError without samples.
+    samples together.
     """
 
     def __init__(self, samples: Sequence[Sample]) -> None:
