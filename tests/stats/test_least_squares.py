@@ -79,3 +79,5 @@ def test_pearson_stays_within_its_bounds() -> None:
     x = np.array([0.1, 0.2, 0.3, 0.7])
     assert pearson(x, 3 * x) == pytest.approx(1)
     assert (pearson(x, -x) or 0.0) >= -1
+    for scale in (1e-200, 1e200):
+        assert pearson(scale * x, x) == pytest.approx(1)

@@ -15,6 +15,7 @@ from steelyard.report.page.units import Quantity
 from steelyard.report.sentences import capitalised
 from steelyard.stats import distribution
 from steelyard.stats.bins import Bins, bins
+from steelyard.stats.least_squares import pearson
 from steelyard.stats.modes import modes
 from steelyard.stats.thinning import evenly_spaced, scattered
 
@@ -169,8 +170,8 @@ def four_plot(title: str, values: FloatArray, axis: Axis, most: int, role: Role)
 def _correlation_sentence(known: FloatArray) -> str:
     correlations: list[tuple[str, float | None]] = [("with normal scores", distribution.normality(known))]
     if len(known) >= _FEWEST_FOR_CORRELATION:
-        related = distribution.correlation(known[:-1], known[1:])
-        drift = distribution.correlation(np.arange(len(known)), known)
+        related = pearson(known[:-1], known[1:])
+        drift = pearson(np.arange(len(known)), known)
         correlations = [("with the one before", related), ("with time", drift), *correlations]
     # adding 0.0 turns -0.00 into 0.00
     texts = [f"{what} {round(value, 2) + 0.0:.2f}" for what, value in correlations if value is not None]
