@@ -21,8 +21,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import exp, log, log1p
+from math import exp, log, log1p, nan
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -42,8 +43,18 @@ started = time.perf_counter()
 sum(range(2_000_000))
 print(time.perf_counter() - started, "s")"""
 
-Range = tuple[float, float, float]
-"""What a report says, ns: the figure, and the ends of its own error."""
+
+class Report(NamedTuple):
+    """What a harness says of a benchmark itself, in ns."""
+
+    value: float
+    """The figure that it goes by."""
+    low: float
+    high: float
+    """The ends of its own error."""
+    mean: float = nan
+    deviation: float = nan
+    """The standard deviation. It and the mean are read of those harnesses alone that tell only elapsed time."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ class Case:
     command: Sequence[str | Path]
     benchmark: str
     own: Callable[[Path], Sequence[str | Path]]
-    report: Callable[[Path, str], Range]
+    report: Callable[[Path, str], Report]
     folder: Path = ROOT
 
 
@@ -84,12 +95,12 @@ def _row(case: Case, turns: int, max_time_s: float) -> tuple[str, ...]:
                     ours.append(_driven(case, folder, max_time_s))
                 else:
                     told.append(_reported(case, folder))
-    ratio = estimate([log(value / report[0]) for value, report in zip(ours, told, strict=True)], LEVEL)
-    error = statistics.median((high - low) / 2 / value for value, low, high in told)
+    ratio = estimate([log(value / report.value) for value, report in zip(ours, told, strict=True)], LEVEL)
+    error = statistics.median((report.high - report.low) / 2 / report.value for report in told)
     return (
         case.harness,
         case.benchmark,
-        _us(statistics.median(value for value, _, _ in told)),
+        _us(statistics.median(report.value for report in told)),
         _us(statistics.median(ours)),
         f"{exp(ratio.centre):.3f} ({exp(ratio.lower):.3f} to {exp(ratio.upper):.3f})",
         f"{100 * error:.1f} %" if error else "none told",
@@ -108,7 +119,7 @@ def _us(ns: float) -> str:
     return f"{ns / 1e3:.4g} us"
 
 
-def _reported(case: Case, folder: Path) -> Range:
+def _reported(case: Case, folder: Path) -> Report:
     return case.report(folder, _printed(case, list(map(str, case.own(folder))), folder))
 
 
@@ -132,77 +143,86 @@ def _driven(case: Case, folder: Path, max_time_s: float) -> float:
 # --- what each harness reports itself
 
 
-def _around(value: float, error: float, factor: float = 1.0) -> Range:
-    return factor * value, factor * (value - error), factor * (value + error)
+def _around(value: float, error: float, factor: float = 1.0) -> Report:
+    return Report(factor * value, factor * (value - error), factor * (value + error))
 
 
-def _google_benchmark(folder: Path, _: str) -> Range:
+def google_benchmark(folder: Path, _: str) -> Report:
+    """Read the report of Google Benchmark."""
     found = json.loads((folder / "own.json").read_text())["benchmarks"]
     figures = {one["aggregate_name"]: one["real_time"] for one in found if one["run_type"] == "aggregate"}
-    return _around(figures["median"], figures["stddev"], UNITS[found[0]["time_unit"]])
+    unit = UNITS[found[0]["time_unit"]]
+    report = _around(figures["median"], figures["stddev"], unit)
+    return report._replace(mean=figures["mean"] * unit, deviation=figures["stddev"] * unit)
 
 
-def _catch2(_: Path, printed: str) -> Range:
+def catch2(_: Path, printed: str) -> Report:
+    """Read the report of Catch2."""
     # Names are not escaped in its XML, so that no parser reads it.
-    found = re.search(
-        r'name="a thousand".*?<mean value="([^"]+)" lowerBound="([^"]+)" upperBound="([^"]+)"', printed, re.S
-    )
+    told = r'<mean value="([^"]+)" lowerBound="([^"]+)" upperBound="([^"]+)".*?<standardDeviation value="([^"]+)"'
+    found = re.search(rf'name="a thousand".*?{told}', printed, re.S)
     if found is None:
         raise SystemExit(f"catch2: its report has no such benchmark: {printed}")
-    value, low, high = map(float, found.groups())
-    return value, low, high
+    mean, low, high, deviation = map(float, found.groups())
+    return Report(mean, low, high, mean, deviation)
 
 
-def _criterion(folder: Path, _: str) -> Range:
+def criterion(folder: Path, _: str) -> Report:
+    """Read the report of criterion."""
     (path,) = (folder / "criterion").glob("*/new/estimates.json")
-    median = json.loads(path.read_text())["median"]
-    interval = median["confidence_interval"]
-    return median["point_estimate"], interval["lower_bound"], interval["upper_bound"]
+    found = json.loads(path.read_text())
+    interval = found["median"]["confidence_interval"]
+    value, mean, deviation = (found[name]["point_estimate"] for name in ("median", "mean", "std_dev"))
+    return Report(value, interval["lower_bound"], interval["upper_bound"], mean, deviation)
 
 
-def _divan(_: Path, printed: str) -> Range:
+def divan(_: Path, printed: str) -> Report:
+    """Read the report of Divan, which has no standard deviation: a quarter of the range stands for it."""
     (line,) = (line for line in printed.splitlines() if re.search(r"plain\s", line))
-    fastest, slowest, median = (
-        float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[:3]
+    fastest, slowest, median, mean = (
+        float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[:4]
     )
-    return median, fastest, slowest
+    return Report(median, fastest, slowest, mean, (slowest - fastest) / 4)
 
 
-def _go(_: Path, printed: str) -> Range:
+def _go(_: Path, printed: str) -> Report:
     values = [float(number) for number in re.findall(r"([\d.]+) ns/op", printed)]
     return _around(statistics.median(values), statistics.stdev(values))
 
 
-def _jmh(folder: Path, _: str) -> Range:
+def _jmh(folder: Path, _: str) -> Report:
     (found,) = json.loads((folder / "own.json").read_text())
     metric = found["primaryMetric"]
     return _around(metric["score"], metric["scoreError"], UNITS[metric["scoreUnit"].partition("/")[0]])
 
 
-def _nanobench(_: Path, printed: str) -> Range:
+def nanobench(_: Path, printed: str) -> Report:
+    """Read the report of nanobench."""
     (found,) = json.loads(printed[printed.index("{") :])["results"]
-    value = found["median(elapsed)"]
-    return _around(value, value * found["medianAbsolutePercentError(elapsed)"], 1e9)
+    value, elapsed = found["median(elapsed)"], [one["elapsed"] * 1e9 for one in found["measurements"]]
+    report = _around(value, value * found["medianAbsolutePercentError(elapsed)"], 1e9)
+    return report._replace(mean=statistics.fmean(elapsed), deviation=statistics.stdev(elapsed))
 
 
-def _shell(_: Path, printed: str) -> Range:
+def _shell(_: Path, printed: str) -> Report:
     return _around(printed_ns(printed), 0.0)
 
 
-def _pytest_benchmark(folder: Path, _: str) -> Range:
+def pytest_benchmark(folder: Path, _: str) -> Report:
+    """Read the report of pytest-benchmark."""
     (found,) = json.loads((folder / "own.json").read_text())["benchmarks"]
-    return _around(found["stats"]["median"], found["stats"]["stddev"], 1e9)
+    mean, median, deviation = (found["stats"][name] for name in ("mean", "median", "stddev"))
+    return _around(median, deviation, 1e9)._replace(mean=mean * 1e9, deviation=deviation * 1e9)
 
 
-def _pyperf(folder: Path, _: str) -> Range:
+def _pyperf(folder: Path, _: str) -> Report:
     runs = json.loads((folder / "own.json").read_text())["benchmarks"][0]["runs"]
     values = [value for one in runs for value in one.get("values", [])]
     return _around(statistics.median(values), statistics.stdev(values), 1e9)
 
 
 def _cases() -> list[Case]:
-    google, catch2 = BUILT / "google_benchmark/suite", BUILT / "catch2/suite"
-    nanobench = BUILT / "nanobench/suite"
+    google, tests, library = (BUILT / name / "suite" for name in ("google_benchmark", "catch2", "nanobench"))
     go, jar = BUILT / "go/awkward.test", BUILT / "jmh/benchmarks.jar"
     bench, script = SOURCES / "pytest_benchmark", SOURCES / "pyperf/bench_work.py"
     pytest = (sys.executable, "-m", "pytest", "bench/bench_work.py")
@@ -215,9 +235,9 @@ def _cases() -> list[Case]:
                 *(google, "--benchmark_filter=^sum/10000$", "--benchmark_repetitions=10", "--benchmark_min_time=0.1"),
                 *(f"--benchmark_out={folder}/own.json", "--benchmark_out_format=json"),
             ),
-            _google_benchmark,
+            google_benchmark,
         ),
-        Case("catch2", (catch2, "sums"), "sums / a thousand", lambda _: (catch2, "sums", "-r", "xml"), _catch2),
+        Case("catch2", (tests, "sums"), "sums / a thousand", lambda _: (tests, "sums", "-r", "xml"), catch2),
         *_rust_cases(),
         Case(
             "go",
@@ -264,7 +284,7 @@ def _cases() -> list[Case]:
                 "test_sum and not more",
                 f"--benchmark-json={folder}/own.json",
             ),
-            _pytest_benchmark,
+            pytest_benchmark,
             bench,
         ),
         Case(
@@ -276,10 +296,10 @@ def _cases() -> list[Case]:
         ),
         Case(
             "nanobench",
-            (nanobench, "--only={benchmark}"),
+            (library, "--only={benchmark}"),
             "sum",
-            lambda _: (nanobench, "--only=sum"),
-            _nanobench,
+            lambda _: (library, "--only=sum"),
+            nanobench,
         ),
         Case(
             "shell",
@@ -299,9 +319,9 @@ def _rust_cases() -> list[Case]:
             "criterion",
             "work",
             ("--bench", "--exact", "work", "--warm-up-time", "0.5", "--measurement-time", "1"),
-            _criterion,
+            criterion,
         ),
-        ("divan", "cases::plain", ("--bench", "--exact", "cases::plain"), _divan),
+        ("divan", "cases::plain", ("--bench", "--exact", "cases::plain"), divan),
     ):
         program = BUILT / harness / "cases"
         own = (program, *words)

@@ -12,7 +12,6 @@ both as the harness reports them).
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import statistics
@@ -27,13 +26,19 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.adapter_agreement import BUILT, UNITS
+from benchmarks.adapter_agreement import (
+    BUILT,
+    Report,
+    catch2,
+    criterion,
+    divan,
+    google_benchmark,
+    nanobench,
+    pytest_benchmark,
+)
 from benchmarks.load import Bursts
 from benchmarks.processes import STEELYARD, stoppable, with_own_store
 from benchmarks.simulation import table
-
-Reported = tuple[float, float]
-"""The mean of a report in ns, and the standard deviation."""
 
 HEADER = ("harness", "machine", "clock", "mean", "over quiet plain", "over quiet", "spread", "left out")
 KINDS = [(load, clock) for load in ("quiet", "bursts") for clock in ("plain", "still")]
@@ -57,7 +62,7 @@ class Case:
 
     harness: str
     command: Callable[[Path], Sequence[str | Path]]
-    report: Callable[[Path, str], Reported]
+    report: Callable[[Path, str], Report]
 
 
 def main(words: argparse.Namespace) -> None:
@@ -103,54 +108,13 @@ def _reported(case: Case, folder: Path, load: str, clock: str) -> tuple[float, f
     left_out = re.search(r"^steelyard: the clock stood still for ([0-9.]+) s", done.stderr, re.MULTILINE)
     if (left_out is None) != (clock == "plain"):
         raise SystemExit(f"{case.harness}: the clock did not stand still: {done.stderr}")
-    mean, deviation = case.report(folder, done.stdout)
-    return mean, deviation / mean, float(left_out[1]) if left_out else 0.0
-
-
-def _google_benchmark(folder: Path, _: str) -> Reported:
-    found = json.loads((folder / "own.json").read_text())["benchmarks"]
-    figures = {one["aggregate_name"]: one["real_time"] for one in found if one["run_type"] == "aggregate"}
-    unit = UNITS[found[0]["time_unit"]]
-    return figures["mean"] * unit, figures["stddev"] * unit
-
-
-def _catch2(_: Path, printed: str) -> Reported:
-    # Names are not escaped in its XML, so that no parser reads it.
-    found = re.search(r'name="a thousand".*?<mean value="([^"]+)".*?<standardDeviation value="([^"]+)"', printed, re.S)
-    if found is None:
-        raise SystemExit(f"catch2: its report has no such benchmark: {printed}")
-    return float(found[1]), float(found[2])
-
-
-def _criterion(folder: Path, _: str) -> Reported:
-    (estimates,) = (folder / "criterion").glob("*/new/estimates.json")
-    found = json.loads(estimates.read_text())
-    return found["mean"]["point_estimate"], found["std_dev"]["point_estimate"]
-
-
-def _divan(_: Path, printed: str) -> Reported:
-    """Divan reports no standard deviation; a quarter of the range stands for it."""
-    (line,) = (one for one in printed.splitlines() if re.search(r"plain\s", one))
-    fastest, slowest, _median, mean = (
-        float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (ns|µs|ms|s)\b", line)[:4]
-    )
-    return mean, (slowest - fastest) / 4
-
-
-def _nanobench(_: Path, printed: str) -> Reported:
-    (found,) = json.loads(printed[printed.index("{") :])["results"]
-    elapsed = [one["elapsed"] * 1e9 for one in found["measurements"]]
-    return statistics.fmean(elapsed), statistics.stdev(elapsed)
-
-
-def _pytest_benchmark(folder: Path, _: str) -> Reported:
-    (found,) = json.loads((folder / "own.json").read_text())["benchmarks"]
-    return found["stats"]["mean"] * 1e9, found["stats"]["stddev"] * 1e9
+    report = case.report(folder, done.stdout)
+    return report.mean, report.deviation / report.mean, float(left_out[1]) if left_out else 0.0
 
 
 def _cases() -> list[Case]:
-    google, catch2, nanobench = BUILT / "google_benchmark/suite", BUILT / "catch2/suite", BUILT / "nanobench/suite"
-    criterion, divan = cargo_built("criterion"), cargo_built("divan")
+    google, tests, library = (BUILT / name / "suite" for name in ("google_benchmark", "catch2", "nanobench"))
+    work, cases = cargo_built("criterion"), cargo_built("divan")
     # Without a limit, the harnesses' own statistics take longer than what they measure.
     times = ("--warm-up-time", "0.5", "--measurement-time", "1", "--nresamples", "1000")
     amount = ("--sample-count", "500", "--sample-size", "1000")
@@ -162,7 +126,7 @@ def _cases() -> list[Case]:
                 *(Path(sys.executable), "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_work.py"),
                 f"--benchmark-json={folder}/own.json",
             ),
-            _pytest_benchmark,
+            pytest_benchmark,
         ),
         Case(
             "google-benchmark",
@@ -170,12 +134,12 @@ def _cases() -> list[Case]:
                 *(google, "--benchmark_filter=^sum/10000$", "--benchmark_repetitions=50", "--benchmark_min_time=0.02"),
                 *(f"--benchmark_out={folder}/own.json", "--benchmark_out_format=json"),
             ),
-            _google_benchmark,
+            google_benchmark,
         ),
-        Case("criterion", lambda _: (criterion, "--bench", "--exact", "work", *times), _criterion),
-        Case("divan", lambda _: (divan, "--bench", "--exact", "cases::plain", *amount), _divan),
-        Case("nanobench", lambda _: (nanobench, "--only=sum"), _nanobench),
-        Case("catch2", lambda _: (catch2, "sums", "-r", "xml", *samples), _catch2),
+        Case("criterion", lambda _: (work, "--bench", "--exact", "work", *times), criterion),
+        Case("divan", lambda _: (cases, "--bench", "--exact", "cases::plain", *amount), divan),
+        Case("nanobench", lambda _: (library, "--only=sum"), nanobench),
+        Case("catch2", lambda _: (tests, "sums", "-r", "xml", *samples), catch2),
     ]
 
 
