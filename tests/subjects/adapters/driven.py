@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from steelyard.measure.launch import Launcher
+from steelyard.model.errors import LaunchError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.rows import Sample
@@ -18,6 +21,7 @@ from steelyard.subjects.harness import Harness, Listed, Work
 from steelyard.subjects.process_time import timed_by_process
 from tests import builds
 from tests.builds import ROOT
+from tests.design.scripted import PLAIN
 
 SOURCES = ROOT / "tests/adapters"
 # As few pairs as can be judged, for long launches and planted changes that are many times as large as any noise.
@@ -62,6 +66,27 @@ def spec(*words: str | Path, env: tuple[str, ...] = ()) -> LaunchSpec:
     """Return the launch of a command."""
     argv = tuple(os.fsencode(word) for word in words)
     return LaunchSpec(argv[0], argv, tuple(map(os.fsencode, env)), timeout_ns=60_000_000_000)
+
+
+def that_printed(text: str | bytes) -> Measured:
+    """Return a launch that printed this, and ended well."""
+    data = text.encode() if isinstance(text, str) else text
+    return replace(PLAIN, stdout=data, stdout_bytes=len(data))
+
+
+def that_wrote(text: str | bytes) -> Measured:
+    """Return a launch that wrote this where results are kept, and ended well."""
+    data = text.encode() if isinstance(text, str) else text
+    return replace(PLAIN, results=data, results_bytes=len(data))
+
+
+@contextmanager
+def refused(says: str = "") -> Iterator[None]:
+    """Expect that an answer is refused, with these words and in a sentence of a sensible length."""
+    with pytest.raises(LaunchError) as caught:
+        yield
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 @dataclass

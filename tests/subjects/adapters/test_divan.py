@@ -16,7 +16,7 @@ from steelyard.subjects.adapters.divan import Divan, Row, rows_in
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import Driver, spec
+from tests.subjects.adapters.driven import Driver, refused, spec, that_printed
 from tests.subjects.adapters.rust import cargo_bench, slower
 
 AWKWARD = "cases::odd a/b  (x)+? [y].*|^$ │ é: <日本>"
@@ -136,9 +136,8 @@ def test_options_of_the_command_are_not_said_twice(driver: Driver, program: Path
     ],
 )
 def test_what_has_no_samples(driver: Driver, name: str, sentence: str) -> None:
-    with pytest.raises(LaunchError) as refused:
+    with refused(sentence):
         driver.run(name, loops=100_000 if name == "cases::empty" else 100)
-    assert sentence in str(refused.value)
 
 
 def test_more_iterations_than_it_runs(driver: Driver) -> None:
@@ -227,8 +226,7 @@ HEADER = "cases  fastest       │ slowest       │ median        │ mean     
 
 
 def answer(text: str, loops: int = 10, name: str = "cases::a") -> tuple[Sample, ...]:
-    measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text.encode()))
-    return Divan().samples(measured, Work(name, loops, 1))
+    return Divan().samples(that_printed(text), Work(name, loops, 1))
 
 
 def row(median: str, samples: str = "3", iterations: str = "30") -> str:
@@ -270,6 +268,5 @@ def test_a_sample_is_the_median_of_its_loops(median: str, loops: int, ns: int) -
     ],
 )
 def test_what_is_no_sample(text: str) -> None:
-    with pytest.raises(LaunchError) as refused:
+    with refused():
         answer(text)
-    assert len(str(refused.value)) < 300

@@ -19,7 +19,7 @@ from steelyard.subjects.harness import Work
 from tests import builds
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, spec
+from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, spec, that_printed
 from tests.tool import rows
 
 MODULE = SOURCES / "go"
@@ -336,16 +336,14 @@ def test_what_is_no_result(text: str) -> None:
     ],
 )
 def test_answers_that_are_none(text: str, says: str) -> None:
-    measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text.encode()))
     with pytest.raises(LaunchError) as caught:
-        Go().samples(measured, Work("BenchmarkX", 100, 2))
+        Go().samples(that_printed(text), Work("BenchmarkX", 100, 2))
     assert str(caught.value).startswith(says)
 
 
 def test_a_fraction_of_a_ns_is_kept() -> None:
     text = b"BenchmarkX-8 \t 5000000\t 0.3012 ns/op\n"
-    measured = replace(PLAIN, stdout=text, stdout_bytes=len(text))
-    assert Go().samples(measured, Work("BenchmarkX", 5_000_000, 1)) == (Sample(5_000_000, 1_506_000),)
+    assert Go().samples(that_printed(text), Work("BenchmarkX", 5_000_000, 1)) == (Sample(5_000_000, 1_506_000),)
 
 
 # --- weighed

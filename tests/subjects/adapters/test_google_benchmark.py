@@ -19,7 +19,7 @@ from steelyard.subjects.adapters.google_benchmark import GoogleBenchmark, repeti
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, built, folder_of, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, built, folder_of, refused, spec, that_wrote
 
 SOURCE = SOURCES / "google_benchmark/suite.cpp"
 AWKWARD = 'a b, (c) [d] {e} .*+?^$|\\ "f" größe/日本 -~!'
@@ -215,8 +215,7 @@ def report(*entries: Any) -> str:
 
 
 def answer(text: str, *names: str) -> tuple[Sample, ...]:
-    measured = replace(PLAIN, results=text.encode(), results_bytes=len(text))
-    return GoogleBenchmark().samples(measured, Work("a", 10, len(names) or 1))
+    return GoogleBenchmark().samples(that_wrote(text), Work("a", 10, len(names) or 1))
 
 
 @pytest.mark.parametrize(
@@ -246,9 +245,8 @@ def test_an_entry(entry: dict[str, Any], sample: Sample | None) -> None:
     if sample is not None:
         assert answer(text) == (sample,)
         return
-    with pytest.raises(LaunchError) as refused:
+    with refused():
         answer(text)
-    assert len(str(refused.value)) < 300
 
 
 @pytest.mark.parametrize(("message", "reason"), [("no GPU", "it skipped itself: no GPU"), ("", "it skipped itself")])
@@ -300,9 +298,8 @@ def test_reports_of_old_versions_have_no_kinds_of_runs() -> None:
     ],
 )
 def test_what_is_no_report(text: str) -> None:
-    with pytest.raises(LaunchError) as refused:
+    with refused():
         repetitions_of(text)
-    assert len(str(refused.value)) < 300
 
 
 @pytest.mark.parametrize(

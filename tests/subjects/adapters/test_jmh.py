@@ -25,9 +25,8 @@ from steelyard.subjects.adapters.pyperf import Pyperf
 from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark
 from steelyard.subjects.harness import Listed, Work
 from tests.builds import built
-from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, spec
+from tests.subjects.adapters.driven import FEW_PAIRS, SOURCES, Driver, offered, refused, spec, that_wrote
 
 PROJECT = SOURCES / "jmh"
 # Short, because the speed is not tested.
@@ -232,8 +231,7 @@ def test_times_of_an_operation_keep_their_precision() -> None:
 
 def test_each_of_several_forks_has_as_many_samples() -> None:
     text = result([[1.0, 2.0], [3.0, 4.0]])
-    measured = replace(PLAIN, results=text.encode(), results_bytes=len(text))
-    samples = Jmh().samples(measured, Work("a.B.c:k=x,n=1", 1, 2))
+    samples = Jmh().samples(that_wrote(text), Work("a.B.c:k=x,n=1", 1, 2))
     assert [one.ns / one.loops for one in samples] == [1, 2, 3, 4]
 
 
@@ -267,7 +265,5 @@ def test_each_of_several_forks_has_as_many_samples() -> None:
     ],
 )
 def test_what_is_no_result(text: str, said: str) -> None:
-    measured = replace(PLAIN, results=text.encode(), results_bytes=len(text))
-    with pytest.raises(LaunchError) as refused:
-        Jmh().samples(measured, Work("a.B.c:k=x,n=1", 1, 2))
-    assert said in str(refused.value)
+    with refused(said):
+        Jmh().samples(that_wrote(text), Work("a.B.c:k=x,n=1", 1, 2))

@@ -27,7 +27,7 @@ from steelyard.subjects.adapters.pytest_benchmark import PytestBenchmark, result
 from steelyard.subjects.harness import Work
 from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, refused, spec, that_wrote
 
 PYTEST = (sys.executable, "-m", "pytest")
 WORK = "bench/bench_work.py"
@@ -483,15 +483,14 @@ def test_rounds_of_a_warm_up_are_none_of_those_that_count() -> None:
     ],
 )
 def test_what_is_no_result(text: str, said: str) -> None:
-    with pytest.raises(LaunchError) as refused:
+    with refused(said):
         [one.samples() for one in results_in(text)]
-    assert said in str(refused.value)
 
 
 @pytest.mark.parametrize("written", ["", "x", "[]", "{}", '{"benchmarks": 1}', '{"benchmarks": [{"name": "a"}]}'])
 def test_what_is_no_list(written: str) -> None:
     with pytest.raises(LaunchError):
-        PytestBenchmark().listed(replace(PLAIN, results=written.encode(), results_bytes=len(written)))
+        PytestBenchmark().listed(that_wrote(written))
 
 
 def test_what_pytest_refuses_is_said_and_not_the_folders_that_it_names_behind_that() -> None:

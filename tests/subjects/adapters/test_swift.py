@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -13,9 +12,8 @@ from steelyard.model.errors import LaunchError
 from steelyard.model.rows import Sample
 from steelyard.subjects.adapters.swift import Swift, listed_in, results_in
 from steelyard.subjects.harness import Work
-from tests.design.scripted import PLAIN
 from tests.in_process import InProcess
-from tests.subjects.adapters.driven import SOURCES, Driver, spec
+from tests.subjects.adapters.driven import SOURCES, Driver, spec, that_printed
 
 FOLDER = SOURCES / "swift"
 PROGRAM = FOLDER / "Benchmark_O"
@@ -31,8 +29,7 @@ def driver(launcher: Launcher) -> Driver:
 
 def taken(text: str, name: str = "AngryPhonebook", loops: int = 40, samples: int = 3) -> tuple[Sample, ...]:
     """Return the samples in a transcript."""
-    measured = replace(PLAIN, stdout=text.encode(), stdout_bytes=len(text.encode()))
-    return Swift().samples(measured, Work(name, loops, samples))
+    return Swift().samples(that_printed(text), Work(name, loops, samples))
 
 
 @pytest.mark.parametrize(
