@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
@@ -173,11 +174,15 @@ def benchmarks_of(text: str) -> list[Listed]:
 
 def results_in(text: bytes | str) -> list[Result]:
     """Return the results in JMH's JSON; raises LaunchError for anything else."""
-    report = json_of(text, "file of JMH's results")
+    return results_of_json(json_of(text, "file of JMH's results"), lambda: text)
+
+
+def results_of_json(report: Any, text: Callable[[], bytes | str]) -> list[Result]:
+    """Return the results in JMH's parsed JSON; raises LaunchError, which quotes its `text`, for other JSON."""
     try:
         return [_result(result) for result in (report if isinstance(report, list) else [report])]
     except (AttributeError, KeyError, TypeError) as error:
-        raise LaunchError(f"wrote JSON that is no file of JMH's results: {quoted(text)}") from error
+        raise LaunchError(f"wrote JSON that is no file of JMH's results: {quoted(text())}") from error
 
 
 def _result(result: dict[str, Any]) -> Result:

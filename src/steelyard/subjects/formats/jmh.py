@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from steelyard.subjects.adapters.jmh import Result, results_in
+from steelyard.subjects.adapters.jmh import Result, results_of_json
 from steelyard.subjects.formats.contents import Contents, Format, FoundBenchmark, Opened, facts, text
 
 _PLAIN, _THROUGHPUT = "avgt", "thrpt"
@@ -27,8 +27,9 @@ def _read(opened: Opened) -> Contents:
     # JMH's sampling mode keeps a histogram instead; the file's other benchmarks can be imported all the same.
     entries = [{**entry, "primaryMetric": {"rawData": [], **entry["primaryMetric"]}} for entry in opened.json]
     first = entries[0] if entries else {}
+    results = results_of_json(entries, lambda: json.dumps(entries))
     return Contents(
-        [_benchmark(*pair) for pair in zip(results_in(json.dumps(entries)), entries, strict=True)],
+        [_benchmark(*pair) for pair in zip(results, entries, strict=True)],
         version=text(first.get("jmhVersion")),
         machine=facts(jdk=first.get("jdkVersion"), vm=first.get("vmName"), **{"vm version": first.get("vmVersion")}),
     )
