@@ -9,7 +9,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 MEASURING := native/launch native/clock
 CRATES := $(NATIVE) sdk/rust examples/rust
 INSTALLED := $(VENV)/.installed
-NATIVE_SOURCES := $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
+NATIVE_SOURCES := $(wildcard $(NATIVE:=/src/*.rs) $(NATIVE:=/src/sys/*.rs)) sdk/rust/src/client_requests.rs $(NATIVE:=/Cargo.toml) $(NATIVE:=/Cargo.lock)
 WHEEL_TOOLS := build/wheel-tools
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

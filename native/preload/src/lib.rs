@@ -14,6 +14,7 @@
 #![cfg_attr(not(test), no_std)]
 #![warn(missing_docs)]
 
+#[path = "../../../sdk/rust/src/client_requests.rs"]
 mod client_requests;
 pub mod counting;
 mod environment;

@@ -2,7 +2,7 @@
 //! Valgrind recognises ("The Client Request mechanism" in its manual). Without Valgrind each of
 //! these costs a few instructions and has no effect.
 //!
-//! The crate of the SDK and `native/preload` have the same file each: a published crate has nothing beside it.
+//! `native/preload` has this file as well: it is here, as a published crate has nothing beside it.
 
 #![allow(unsafe_code)] // there are no such instructions in Rust
 
