@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -52,6 +54,25 @@ def test_the_p_value_is_the_smallest_alpha_that_rejects(seed: int) -> None:
     if found <= 0.05:
         assert is_rejected(d, levels, 40, 0.0, found * 1.0001, ended=True)
         assert not is_rejected(d, levels, 40, 0.0, found * 0.9 - 2 / joint.FLIPS, ended=True)
+
+
+def test_the_p_value_of_what_is_judged_again_in_a_suite_is_not_searched_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    searched, are_dropped = list[int](), sequential._are_dropped
+
+    def watch(*words: Any) -> bool:
+        searched.append(0)
+        return are_dropped(*words)
+
+    monkeypatch.setattr(sequential, "_are_dropped", watch)
+    d, levels = values(0.012, 0.01, 40, 9)
+    looks = plan_looks(40, ended=True)
+    found = sequential.p_value(d, levels, looks, 0.05, roughly=False)
+    steps = len(searched)
+    assert steps > 1
+    assert sequential.p_value(d.copy(), levels.copy(), looks, 0.05, roughly=False) == found
+    assert len(searched) == steps
 
 
 def test_a_look_says_the_same_whether_the_earlier_ones_are_remembered_or_not() -> None:

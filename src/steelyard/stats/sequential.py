@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
 from math import inf
@@ -313,7 +314,8 @@ def p_value(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: flo
         return min(approximate, alpha) if is_rejected else above_alpha(alpha, approximate)
     if not standing.is_dropped:
         return standing.alone
-    return min(standing.alone, _least_alpha(d, levels, looks[1:] if is_only_look(looks[:1]) else looks, alpha))
+    shared_looks = tuple(looks[1:] if is_only_look(looks[:1]) else looks)
+    return min(standing.alone, _least_alpha(d.tobytes(), levels.tobytes(), shared_looks, alpha))
 
 
 def above_alpha(alpha: float, p_value: float) -> float:
@@ -321,11 +323,16 @@ def above_alpha(alpha: float, p_value: float) -> float:
     return max(p_value, float(np.nextafter(alpha, 1.0)))
 
 
-def _least_alpha(d: FloatArray, levels: FloatArray, looks: Sequence[Look], alpha: float) -> float:
-    """Return the smallest alpha with which these looks drop the observed signs, as they do with `alpha`."""
-    no_change = np.zeros(1)
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _least_alpha(d: bytes, levels: bytes, looks: tuple[Look, ...], alpha: float) -> float:
+    """Return the smallest alpha with which these looks drop the observed signs, as they do with `alpha`.
+
+    A family asks for it again with each share of alpha.
+    """
+    no_change, differences, all_levels = np.zeros(1), np.frombuffer(d), np.frombuffer(levels)
     flipped = [
-        _flipped_scores(native.whole_scores(d[: look.pairs], levels[: look.pairs], no_change)[0][0]) for look in looks
+        _flipped_scores(native.whole_scores(differences[: look.pairs], all_levels[: look.pairs], no_change)[0][0])
+        for look in looks
     ]
     as_large = [scores.flips_as_large() for scores in flipped]
     low, high = 0, int((alpha - EXACT_ALPHA) * joint.FLIPS + 1e-6)
