@@ -187,6 +187,7 @@ def _join(records: Sequence[Weighing]) -> Weighing:
             "preparing_s": sum(record.preparing_s for record in records),
             "seconds": sum(record.seconds for record in records),
             "findings": [
+                *_nothing_measured_finding(records),
                 _merged_finding(records),
                 *dict.fromkeys(one for record in records for one in record.findings),
             ],
@@ -237,6 +238,14 @@ def _describe_part(record: Weighing, places: Mapping[int, int]) -> Part:
         benchmarks=sorted(places.values()),
         watch=record.watch,
     )
+
+
+def _nothing_measured_finding(records: Sequence[Weighing]) -> list[Finding]:
+    """Return why the whole failed where all benchmarks of all parts skip themselves, as a suite in one piece does."""
+    skipped = records[0].skipped_part
+    if skipped is None or any(record.benchmarks for record in records):
+        return []
+    return [Finding(code="failed", message=skipped.message)]
 
 
 def _merged_finding(records: Sequence[Weighing]) -> Finding:

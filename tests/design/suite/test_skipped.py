@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.design.gate.gate import gate
 from steelyard.design.judging.judgement import verdicts
 from steelyard.design.merging import merge_parts
+from steelyard.design.outcome import judge_outcome
 from steelyard.design.suite.selection import RequestedShard, Selection
 from steelyard.model.errors import MeasurementError
+from steelyard.model.files import save
 from steelyard.model.gate import GateReport
 from steelyard.model.launches import Launches
 from steelyard.model.limits import Limits
@@ -92,8 +95,21 @@ def test_a_part_of_a_suite_whose_benchmarks_all_skip_themselves_is_merged_with_t
     merged = merge_parts([(Path("1.json"), skipped), (Path("2.json"), planned)])
     assert (names(merged), merged.settings.starts) == (["b"], planned.settings.starts)
     assert messages(merged, "skipped") == ["not measured: a: the test was skipped: no network"]
-    gate = GateReport(Limits(), ["1.json"], [skipped], [])
-    assert (skipped.is_empty(), gate.is_all_skipped) == (False, True)
+    held = GateReport(Limits(), ["1.json"], [skipped], [])
+    assert (skipped.is_empty(), held.is_all_skipped) == (False, True)
+
+
+def test_parts_whose_benchmarks_all_skip_themselves_are_no_answer_together(tmp_path: Path) -> None:
+    suites, paths = both(a=skips("no network"), b=skips("no network")), [tmp_path / "1.json", tmp_path / "2.json"]
+    parts = [plan(suites, header(), Selection(shard=RequestedShard(number, 2))) for number in (1, 2)]
+    for part, path in zip(parts, paths, strict=True):
+        save(part, path)
+    merged = judge_outcome(merge_parts(list(zip(paths, parts, strict=True))), None)
+    assert isinstance(merged.error, MeasurementError)
+    assert str(merged.error) == "not measured: a: the test was skipped: no network"
+    held = gate([(path.name, path) for path in paths], Limits())
+    assert held.problems == [f"not measured: {name}: the test was skipped: no network" for name in ("a", "b")]
+    assert not gate([("1.json", paths[0])], Limits(), of_parts=True).problems
 
 
 def test_one_that_was_not_reached_before_is_left_out_when_the_weighing_goes_on() -> None:

@@ -62,8 +62,9 @@ def _report(
     without_data = [one for one in report.deciding if one.has_no_data]
     problems += [_no_data_message(one) for one in without_data if one.above is not None]
     problems += _interrupted_problems(report)
-    is_unmeasured = not (judged or report.is_all_new or report.is_all_skipped)
-    problems += ["no benchmark was measured"] if is_unmeasured and not problems else []
+    # Other parts, with gates of their own, may have what this one lacks.
+    is_unmeasured = not (judged or report.is_all_new or (report.is_all_skipped and of_parts))
+    problems += _unmeasured_problems(report) if is_unmeasured and not problems else []
     problems += _missing_problems(report) if weighings else []
     alone = list(_incomplete_suite_findings(weighings))
     problems += [] if of_parts else [_MISSING.format(one.message) for one in alone]
@@ -145,6 +146,12 @@ def _interrupted_problems(report: GateReport) -> list[str]:
         f"steelyard compare --resume {'FILE' if source == '-' else shlex.quote(source)} carries it on"
         for source, number in open_counts.items()
     ]
+
+
+def _unmeasured_problems(report: GateReport) -> list[str]:
+    """Return why nothing was measured: what skips itself says it."""
+    skipped = [one.skipped_part.message for one in report.weighings if one.skipped_part is not None]
+    return skipped or ["no benchmark was measured"]
 
 
 def _undefined_reason(judged: Judged) -> str:
