@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -277,11 +278,12 @@ def test_markdown_without_counts_or_change_has_no_such_table() -> None:
 
 
 def test_a_comment_has_room_for_some_benchmarks_only() -> None:
-    made = [one for number in range(15) for one in counts([1000] * 2, [1010] * 2, number)]
+    made = [one for number in range(15) for one in counts([1000] * 2, [1010 + number] * 2, number)]
     parts = [part for number in range(15) for part in (functions(0, OLD, number), functions(1, NEW, number))]
     text = as_markdown(counted_weighing(made, parts, benchmarks=15))
-    assert text.count("comes from, in instructions") == 12
-    assert "3 more benchmarks changed: `steelyard show` has their functions." in text
+    shown = [f"<code>benchmark {number}</code>" for number in range(3, 15)]
+    assert re.findall(r"Where the change of (.+) comes from, in instructions", text) == shown
+    assert "3 more benchmarks changed, and by less: the page of `steelyard report` has their functions." in text
 
 
 def test_no_name_breaks_the_markdown() -> None:

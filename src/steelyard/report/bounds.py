@@ -19,11 +19,11 @@ MOST_BENCHMARKS = 200
 _Verdict = TypeVar("_Verdict", "Verdict", "UnpairedVerdict", "ForeignVerdict")
 
 
-def most_changed(verdicts: Sequence[_Verdict]) -> Sequence[_Verdict]:
+def most_changed(verdicts: Sequence[_Verdict], most: int = MOST_BENCHMARKS) -> Sequence[_Verdict]:
     """Return the verdicts to print, in their order: all of them, or if there are too many those that changed most."""
-    if len(verdicts) <= MOST_BENCHMARKS:
+    if len(verdicts) <= most:
         return verdicts
-    places = nlargest(MOST_BENCHMARKS, range(len(verdicts)), key=lambda place: abs(verdicts[place].change or 0.0))
+    places = nlargest(most, range(len(verdicts)), key=lambda place: abs(verdicts[place].change or 0.0))
     return [verdicts[place] for place in sorted(places)]
 
 

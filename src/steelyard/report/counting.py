@@ -13,6 +13,7 @@ from steelyard.model.derived import Summary, Verdict
 from steelyard.model.metrics import is_counted
 from steelyard.model.records import Run, Weighing
 from steelyard.report import attribution, disturbances, figures
+from steelyard.report.bounds import most_changed
 from steelyard.report.markup import code, table
 from steelyard.report.sheet import Sheet
 from steelyard.stats import cost
@@ -100,13 +101,14 @@ def markdown(record: Weighing, verdicts: list[Verdict], most: int) -> list[str]:
     """Return where the change of each changed benchmark comes from, as lines of Markdown; empty without counts."""
     all_changed = changed_verdicts(verdicts)
     lines = []
-    for verdict in all_changed[:_MOST_TABLES]:
+    for verdict in most_changed(all_changed, _MOST_TABLES):
         if (source := source_of(record, verdict, most)) is not None:
             lines += [f"Where the change of {code(verdict.benchmark)} comes from, in {source.unit}:", ""]
             lines += [*attribution.markdown_rows(source), ""]
     left_out = len(all_changed) - _MOST_TABLES
     if left_out > 0 and most:
-        lines += [f"{figures.count(left_out, 'more benchmark')} changed: `steelyard show` has their functions.", ""]
+        others = f"{figures.count(left_out, 'more benchmark')} changed, and by less"
+        lines += [f"{others}: the page of `steelyard report` has their functions.", ""]
     return lines
 
 
@@ -154,7 +156,8 @@ def markdown_largest(record: Run, summaries: list[Summary], most: int) -> list[s
         lines += [f"Functions of {code(benchmark)}, in {counts.unit_in_words}:", ""]
         lines += [*table(["own count", "of all", "function"], rows), ""]
     if (left_out := len(known) - _MOST_TABLES) > 0:
-        lines += [f"`steelyard show` has the functions of {figures.count(left_out, 'more benchmark')}.", ""]
+        others = figures.count(left_out, "more benchmark")
+        lines += [f"The page of `steelyard report` has the functions of {others}.", ""]
     return lines
 
 
