@@ -117,6 +117,8 @@ def test_what_a_target_reads_or_runs_is_not_written_over(world: ProjectWorld) ->
     world.says(TWO.replace('"./sort big"', '"./sort big"\nstdin = "in-sort"\nwarmup = 0'))
     assert "in-sort is read, and would be overwritten" in world("compare", "--json", "in").err.decode()
     assert "parse is read, and would be overwritten" in world("compare", "--html", "head/parse").err.decode()
+    for option in ("--json", "--output"):
+        assert world.refuses("compare", option, "steelyard.toml").startswith("steelyard.toml is read, and would be")
     assert not world.launched
 
 

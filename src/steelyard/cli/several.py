@@ -57,8 +57,9 @@ if TYPE_CHECKING:
 
 def weigh_project(project: Project, options: CompareOptions, world: World) -> int:
     """Weigh a project's targets and return the exit status of all; raise SteelyardError as a single weighing does."""
-    check_writable(*options.files.paths(), options.launch.output)
-    check_apart(options.files.paths(), [project.folder / project.file.name])
+    written = (*options.files.paths(), options.launch.output)
+    check_writable(*written)
+    check_apart(written, [project.folder / project.file.name])
     named_files, options = options.files, replace(options, files=_with_absolute_paths(options.files))
     targets, left_out_notes = chosen_targets(project, options.target or [], options)
     announce_commands(project, targets, is_built_so=options.revisions.build is None)
