@@ -229,7 +229,12 @@ def test_a_weighing_of_too_few_counts_has_words_all_the_same() -> None:
     assert "undecided the change is not known, 0 counts a side" in text
     assert "too few counts for any verdict: let it run to its end" in text
     text = flat(shown(counted_weighing(counts([1000, 1001, 1000, 1000], [1000, 1001, 1000, 1000]))))
-    assert "counts that do not repeat need 5 a side: let it run to its end" in text
+    assert "5 counts a side are needed to decide: let it run to its end" in text
+    # Those of each side are equal, and not yet as many as confirm that the two differ.
+    cut_short = counted_weighing(counts([1000] * 2, [1010] * 2)).model_copy(update={"stop": ["interrupted"]})
+    text = flat(shown(cut_short))
+    assert "5 counts a side are needed to decide: let it run to its end" in text
+    assert "do not repeat" not in text
 
 
 def test_a_table_of_counts_beside_launches_has_the_time_of_the_counts() -> None:

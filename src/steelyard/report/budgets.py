@@ -221,7 +221,7 @@ def _what_would_decide_counts(verdict: Verdict) -> str:
     if verdict.pairs < 2:
         return "too few counts for any verdict: let it run to its end"
     if verdict.pairs_needed is not None:
-        return f"counts that do not repeat need {verdict.pairs_needed} a side: let it run to its end"
+        return f"{verdict.pairs_needed} counts a side are needed to decide: let it run to its end"
     if verdict.change is None:
         return "a side without any has no relative change: choose another metric, such as instructions"
     return "the counts of one program differ by more than the change: fix what makes them differ, or weigh by time"
