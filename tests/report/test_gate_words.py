@@ -76,6 +76,11 @@ def report_of(*judged: Judged) -> GateReport:
             0.03,
             "the interval reaches above the limit of 3 %, but the estimate does not",
         ),
+        (
+            LEANING.model_copy(update={"metric": "instructions", "pairs_needed": 6}),
+            0.003,
+            "the interval reaches above the limit of 0.3 %, but 6 counts a side are needed to exclude chance",
+        ),
     ],
 )
 def test_an_open_benchmark_is_told_which_half_of_the_rule_it_lacks(of: Verdict, above: float, why: str) -> None:

@@ -152,6 +152,8 @@ def _unmet_condition(verdict: Verdict, interval: tuple[float, float]) -> str:
     """Say which half of the rule fails: chance must be excluded, and the estimate must be above the limit."""
     if verdict.is_change:
         return "the estimate does not"
+    if is_counted(verdict.metric) and verdict.pairs_needed is not None:
+        return f"{verdict.pairs_needed} counts a side are needed to exclude chance"
     enough = " surely enough for one of several benchmarks" if excludes_no_change(interval) else ""
     return f"chance is not excluded{enough}"
 
