@@ -349,6 +349,12 @@ def test_cargo_test_runs_each_body_once(cases: str) -> None:
     assert f"{len(list_of(cases))} passed, 0 failed" in lines[-1]
 
 
+def test_its_options_are_told_and_nothing_runs(cases: str) -> None:
+    told = [shown(cases, "--bench", flag).stdout for flag in ("--help", "-h")]
+    assert told[0].startswith("usage: cargo bench -- [PART...] ")
+    assert [len(text.splitlines()) for text in told] == [5, 5]
+
+
 @pytest.mark.parametrize("flag", ["--bench", "--test"])
 def test_a_list_is_that_of_rust_s_own_harness_and_runs_nothing(cases: str, flag: str) -> None:
     """As cargo-nextest and editors ask for it, which then run each by its whole name."""

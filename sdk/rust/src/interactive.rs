@@ -8,6 +8,12 @@ use std::io::{self, Write};
 
 const HINT: &str = "weigh with: steelyard compare --harness protocol OLD NEW";
 const SEED: u64 = 0;
+const USAGE: &str = "usage: cargo bench -- [PART...] [--exact] [--skip PART] [--list | --test]
+
+Looks briefly at each benchmark, or at those with a PART in their names (--exact: called PART).
+With --list it names them and runs none, with --test it runs each body once. To weigh two builds:
+  steelyard compare --harness protocol OLD NEW
+";
 
 /// Options of Rust's own harness whose value is the next argument.
 const WITH_VALUE: [&str; 7] = [
@@ -21,14 +27,16 @@ const WITH_VALUE: [&str; 7] = [
 ];
 
 /// Runs all benchmarks, or those with one of the arguments in their name, or with `--list` names them as Rust's
-/// own harness does; returns the status to exit with.
+/// own harness does, or with `--help` says all this; returns the status to exit with.
 pub(crate) fn show(mut entries: Vec<Entry<'_>>, arguments: &[String]) -> u8 {
     if let Err(message) = check_names(&entries) {
         return complain(WRONG_USE, &message);
     }
     let choice = Choice::of(arguments);
     entries.retain(|entry| choice.has(&entry.name));
-    let shown = if has_flag(arguments, "--list") {
+    let shown = if has_flag(arguments, "--help") || has_flag(arguments, "-h") {
+        io::stdout().write_all(USAGE.as_bytes()).map(|()| true)
+    } else if has_flag(arguments, "--list") {
         list(&entries, &mut io::stdout())
     } else if is_test(arguments, env::var_os("CARGO").is_some()) {
         test(entries, &mut io::stdout())
