@@ -470,15 +470,17 @@ def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InPro
     assert target.build == "(cd ./more && go test -c -trimpath -o ./in/steelyard.test ./in)"
 
 
-def test_benchmarks_of_go_that_a_tag_leaves_out_are_built_with_it(here_without_python: InProcess) -> None:
+def test_go_s_benchmarks_are_built_with_their_tag_but_for_those_of_other_systems(here_without_python: InProcess) -> None:
     benchmark = "package x\nfunc BenchmarkX(b *testing.B) {}\n"
     files = {
         "go.mod": "module x\n",
-        "a_test.go": benchmark,
+        "js_test.go": benchmark,
         "b_test.go": f"// Copyright\n\n//go:build bench\n\n{benchmark}",
         "c_test.go": f"//go:build slow\n// +build slow\n\n{benchmark}",
-        "linux/x_test.go": f"//go:build linux\n\n{benchmark}",
+        "linux/x_linux_test.go": f"//go:build linux\n\n{benchmark}",
         "generated/x_test.go": f"//go:build ignore\n\n{benchmark}",
+        "windows/x_windows_test.go": benchmark,
+        "mac/x_test.go": f"//go:build darwin\n\n{benchmark}",
     }
     put(here_without_python.folder, files)
     here_without_python("init")

@@ -24,10 +24,12 @@ _GO_PROGRAM = re.compile(r"^package main\b", re.MULTILINE)
 _GO_LEFT_OUT = re.compile(r"^//(?:go:build|\s*\+build)\b.*\bignore\b", re.MULTILINE)
 # A file that is built only by who names this tag, which is none that Go knows of itself.
 _GO_TAG = re.compile(r"^//go:build (\w+)$", re.MULTILINE)
+_GO_ELSEWHERE = frozenset(
+    "aix android darwin dragonfly freebsd illumos ios js netbsd openbsd plan9 solaris wasip1 windows".split()  # noqa: SIM905
+)
 _GO_KNOWN_TAGS = frozenset(
-    "aix android darwin dragonfly freebsd illumos ios js linux netbsd openbsd plan9 solaris unix wasip1 windows "  # noqa: SIM905
-    "386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm "
-    "asan cgo gc gccgo msan race".split()
+    "linux unix 386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm asan cgo gc "  # noqa: SIM905
+    "gccgo msan race".split()
 )
 _UBERJAR = re.compile(r"<(uberjar\.name|finalName)>\s*([\w.-]+)\s*</\1>")
 # What makes a jar that starts by itself. Without it JMH runs on a class path of Maven's, often from a profile.
@@ -54,8 +56,11 @@ def go(folder: Path) -> FoundProject | None:
         return None
     tags_of_packages: dict[Path, list[str]] = {}
     for path in files_named(folder, "_test.go"):
-        if _GO_BENCHMARK.search(source := text_of(path)) and not _GO_LEFT_OUT.search(source):
-            tags_of_packages.setdefault(path.parent, []).extend(_GO_TAG.findall(source))
+        if not _GO_BENCHMARK.search(source := text_of(path)) or _GO_LEFT_OUT.search(source):
+            continue
+        tags, (*_, suffix) = _GO_TAG.findall(source), path.stem.removesuffix("_test").partition("_")[2].split("_")
+        if _GO_ELSEWHERE.isdisjoint([*tags, suffix]):
+            tags_of_packages.setdefault(path.parent, []).extend(tags)
     if not tags_of_packages:
         programs = [*_go_programs(folder)]
         return FoundProject("Go", None if programs else "go build ./...", programs)
