@@ -470,7 +470,7 @@ def test_a_package_of_go_is_built_where_its_module_is(here_without_python: InPro
     assert target.build == "(cd ./more && go test -c -trimpath -o ./in/steelyard.test ./in)"
 
 
-def test_go_s_benchmarks_are_built_with_their_tag_but_for_those_of_other_systems(here_without_python: InProcess) -> None:
+def test_go_s_benchmarks_are_built_with_their_tag_and_not_of_other_systems(here_without_python: InProcess) -> None:
     benchmark = "package x\nfunc BenchmarkX(b *testing.B) {}\n"
     files = {
         "go.mod": "module x\n",
