@@ -154,10 +154,11 @@ def _to_weighed(outcome: Outcome, commits: Sequence[Commit], sought: Sought) -> 
     deciding = deciding_of(record.verdicts)
     kept = None if outcome.kept is None else str(outcome.kept)
     interrupted = "interrupted" in record.stop or isinstance(outcome.error, InterruptedBeforeStart)
+    # Which one to follow is the question, too, if some of several have failed.
+    if deciding and len(record.benchmarks) > len(commits) - 1 and not interrupted:
+        raise UsageError(f"bisect follows one benchmark, and here are several: choose with {choice(deciding, sought)}")
     if outcome.error is not None or interrupted:
         return Weighed([], interrupted, kept, None if interrupted else outcome.error)
-    if len(deciding) > len(commits) - 1:
-        raise UsageError(f"bisect follows one benchmark, and here are several: choose with {choice(deciding, sought)}")
     if not deciding:
         raise MeasurementError("nothing could be judged" if record.new_suite is None else record.new_suite.message)
     compared = [
