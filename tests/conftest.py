@@ -46,8 +46,9 @@ if not re.fullmatch(r"[\w/.-]{,40}", tempfile.gettempdir()):
 os.umask(0o022)
 
 
-# A pytest that a test starts must not take itself for a worker of this one.
-for name in [name for name in os.environ if name.startswith("PYTEST_XDIST_")]:
+# A pytest that a test starts must not take itself for a worker of this one, nor git its repository for that of a hook
+# that runs the tests.
+for name in [name for name in os.environ if name.startswith(("PYTEST_XDIST_", "GIT_"))]:
     del os.environ[name]
 
 

@@ -19,8 +19,9 @@ def checked_in() -> list[str]:
     """The files of this checkout that are in git, or will be."""
     if not (ROOT / ".git").exists():
         pytest.skip("no checkout of git: what belongs in a release is not known")
+    # In a container the checkout may be another user's.
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
         text=True,
