@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from steelyard.model.errors import MeasurementError as MeasurementError
     from steelyard.model.errors import SteelyardError as SteelyardError
     from steelyard.model.errors import UsageError as UsageError
+    from steelyard.model.foreign import ForeignResults as ForeignResults
     from steelyard.model.progress import Progress as Progress
     from steelyard.model.records import Run as Run
     from steelyard.model.records import Weighing as Weighing
+    from steelyard.model.soundness import Soundness as Soundness
 
 _PLACES = {
     "bench": "harness",
@@ -34,18 +36,22 @@ _PLACES = {
     **dict.fromkeys(("Diff", "IncompleteError", "ProjectRecord", "Record"), "api.record"),
     **dict.fromkeys(("Summary", "Verdict"), "model.derived"),
     **dict.fromkeys(("MeasurementError", "SteelyardError", "UsageError"), "model.errors"),
+    "ForeignResults": "model.foreign",
     "Progress": "model.progress",
     **dict.fromkeys(("Run", "Weighing"), "model.records"),
+    "Soundness": "model.soundness",
 }
 
 __all__ = [
     "Diff",
+    "ForeignResults",
     "IncompleteError",
     "MeasurementError",
     "Progress",
     "ProjectRecord",
     "Record",
     "Run",
+    "Soundness",
     "SteelyardError",
     "Summary",
     "UsageError",

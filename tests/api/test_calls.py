@@ -247,6 +247,11 @@ def test_the_types_of_what_is_public_can_be_asked_for(name: str) -> None:
     assert get_type_hints(getattr(steelyard, name)) is not None
 
 
+def test_what_a_function_returns_has_a_public_name() -> None:
+    assert get_type_hints(steelyard.check)["return"] == steelyard.Record[steelyard.Soundness]
+    assert get_type_hints(steelyard.import_)["return"] == steelyard.Record[steelyard.ForeignResults]
+
+
 def test_another_thread_takes_no_signals(scripted: ScriptedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[steelyard.Record[Weighing]] = []
     taken: list[Any] = []
