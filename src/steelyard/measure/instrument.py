@@ -12,7 +12,7 @@ from steelyard.model.measured import Measured
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
-_LONGER_HINT = "If it needs longer, raise --timeout, or --max-time, which no launch of a weighing may use up alone."
+_LONGER_HINT = "If it needs longer, raise --timeout, or where none is set --max-time, which no launch may use up alone."
 
 
 class Attachment(Protocol[Value_co]):
