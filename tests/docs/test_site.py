@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from steelyard.api.keywords import Comparing, Running
-from tests.docs.pages import DOCS, ROOT
+from tests.docs.pages import DOCS, PAGES, ROOT
 
 # What a browser would fetch to show a page; links to follow are not among it.
 _FETCHED = re.compile(
@@ -67,6 +68,13 @@ def test_no_mark_of_markdown_is_left_as_text(site: Path) -> None:
     left = re.compile(r"^(?:[-*] |\d+\. |\| |#+ )\S|\*\*\w|\]\(", re.MULTILINE)
     found = {page.name: left.findall(_text(page)) for page in site.rglob("*.html")}
     assert {name: marks for name, marks in found.items() if marks} == {}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_line_that_begins_with_a_number_is_an_item_of_a_list(page: Path) -> None:
+    """And not the end of a sentence, such as 17. at the beginning of a line, which would make a list of the rest."""
+    numbers = [int(number) for number in re.findall(r"^(\d+)\. ", page.read_text(encoding="utf-8"), re.MULTILINE)]
+    assert all(number in (1, before + 1) for before, number in pairwise([0, *numbers]))
 
 
 def test_a_bar_in_the_code_of_a_table_has_no_backslash(site: Path) -> None:
