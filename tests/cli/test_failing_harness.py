@@ -119,7 +119,7 @@ def test_names_that_cannot_be(answers: Answering, names: list[str], says: str) -
 def test_a_plain_command_is_no_harness(here: InProcess, program: str) -> None:
     sentence = here.refuses("compare", "--harness", "protocol", program, program, status=3)
     assert sentence.startswith(f"{program} (1) wrote no results: it does not speak the harness protocol")
-    assert "for a plain command leave --harness out" in sentence
+    assert "a plain command is measured without --harness" in sentence
 
 
 @pytest.mark.parametrize("program", ["false", "ls", "cat /dev/null"])

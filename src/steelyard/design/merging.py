@@ -144,7 +144,7 @@ def _check_complete(parts: _Parts) -> None:
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         raise UsageError(
-            f"{some_names(missing)} of the suite {verb} missing: give the records of all {number_of_parts} parts"
+            f"{some_names(missing)} of the suite {verb} missing: give the records of all parts"
         )
     owners: dict[str, Path] = {}
     for path, record in parts:

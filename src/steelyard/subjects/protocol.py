@@ -194,7 +194,7 @@ def _answer(measured: Measured) -> list[_Line]:
     if not lines:
         raise LaunchError(
             "wrote no results: it does not speak the harness protocol (steelyard docs protocol), or ended before it "
-            "could; for a plain command leave --harness out"
+            "could; a plain command is measured without --harness"
         )
     _check_hello(lines[0])
     ends = [line.fields.get("end") is True for line in lines]
