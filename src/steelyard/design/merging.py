@@ -143,9 +143,7 @@ def _check_complete(parts: _Parts) -> None:
     ]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
-        raise UsageError(
-            f"{some_names(missing)} of the suite {verb} missing: give the records of all parts"
-        )
+        raise UsageError(f"{some_names(missing)} of the suite {verb} missing: give the records of all parts")
     owners: dict[str, Path] = {}
     for path, record in parts:
         for name in [one.name for one in record.members]:
