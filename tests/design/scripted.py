@@ -172,25 +172,13 @@ def weighing(benchmarks: int = 1, **settings: object) -> Weighing:
 
 
 def run_header(**settings: object) -> Run:
-    header = weighing(1, **settings)
-    return Run(
-        **header.model_dump(
-            exclude={
-                "subjects",
-                "kind",
-                "verdict",
-                "change",
-                "ratio",
-                "interval",
-                "pairs",
-                "parts",
-                "derived",
-                "launches",
-            }
-        ),
-        subjects=[header.subjects[0]],
-        launches=Launches(),
-    )
+    return run_alone(weighing(1, **settings))
+
+
+def run_alone(header: Weighing) -> Run:
+    """Return the header of a run of the baseline of a weighing."""
+    fields = {name: getattr(header, name) for name in Run.model_fields if name not in ("kind", "derived", "subjects")}
+    return Run(**fields, subjects=header.subjects[:1])
 
 
 def recorder(

@@ -22,7 +22,7 @@ from steelyard.model.measured import Measured
 from steelyard.model.numbers import NUMBERS
 from steelyard.model.progress import Watch
 from steelyard.model.records import Run, Weighing
-from tests.design.scripted import PLAIN, Machine, recorder, subject, weighing, without_files
+from tests.design.scripted import PLAIN, Machine, recorder, run_alone, subject, weighing, without_files
 
 START_NS = 10_000_000
 
@@ -184,10 +184,7 @@ def header(*candidates: str, **settings: Any) -> Weighing:
 
 def run_header(**settings: Any) -> Run:
     """Return a run of the baseline alone."""
-    fields = header(**settings).model_dump(
-        exclude={"kind", "verdict", "change", "ratio", "interval", "pairs", "parts", "derived"}
-    )
-    return Run(**{**fields, "subjects": fields["subjects"][:1]})
+    return run_alone(header(**settings))
 
 
 def planner(
