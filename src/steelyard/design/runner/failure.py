@@ -144,21 +144,22 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
 
 def _remedy(measured: Measured, target: Target) -> str:
     """Return what to do about a failure; of a list, a module that Python lacks says more than the general remedy."""
-    if target.spec.stdin is None and target.harness is None and _END_OF_INPUT.search(measured.stderr or b""):
+    said = measured.stderr or b""
+    if target.spec.stdin is None and target.harness is None and _END_OF_INPUT.search(said):
         return "standard input is empty: --stdin FILE has each launch read a file"
-    if target.harness is None and _TERMINAL_NEEDED.search(measured.stderr or b""):
+    if target.harness is None and _TERMINAL_NEEDED.search(said):
         return _TERMINAL_REMEDY
-    if target.spec.cwd and _PACKAGE_NOT_FOUND.search(measured.stderr or b"") and not _has_packages(target.spec.cwd):
+    if target.spec.cwd and _PACKAGE_NOT_FOUND.search(said) and not _has_packages(target.spec.cwd):
         return _PACKAGE_REMEDY
-    if measured.exit_code == _NOT_FOUND and _CR_IN_NAME.search(measured.stderr or b""):
+    if measured.exit_code == _NOT_FOUND and _CR_IN_NAME.search(said):
         return _CR_REMEDY
-    if _SANITIZER_COMPLAINT in (measured.stderr or b""):
+    if _SANITIZER_COMPLAINT in said:
         return _SANITIZER_REMEDY
     if measured.signal == Signals.SIGPROF:
         return _PROFILER_REMEDY
-    missing = _MODULE_NOT_FOUND.search(measured.stderr or b"") if target.remedy == LIST_REMEDY else None
+    missing = _MODULE_NOT_FOUND.search(said) if target.remedy == LIST_REMEDY else None
     remedy = target.remedy if missing is None else no_module_remedy(missing[1].decode())
-    return remedy.replace(ENVIRONMENT, _environment(measured.stderr or b"", target.spec))
+    return remedy.replace(ENVIRONMENT, _environment(said, target.spec))
 
 
 def _environment(said: bytes, spec: LaunchSpec) -> str:
