@@ -189,8 +189,7 @@ class Runner:
         `keep` is told of each launch whether the series has kept it already, and its reading. The first one runs right
         `behind` another, if that is given, of which nothing is kept.
         """
-        if self.interrupted():
-            raise Interrupted
+        self._check_interrupted()
         self._check_programs(targets)
         self.has_begun = True
         results = series([target.spec for target in targets], None if behind is None else behind.spec)
@@ -238,8 +237,7 @@ class Runner:
         return results
 
     def _run_together(self, targets: Sequence[Target], together: _Together) -> tuple[Measured, Measured]:
-        if self.interrupted():
-            raise Interrupted
+        self._check_interrupted()
         self._check_programs(targets)
         self.has_begun = True
         self.launches += 2
@@ -298,14 +296,17 @@ class Runner:
 
     def run(self, spec: LaunchSpec) -> Measured:
         """Run a launch without judging its end; raises Interrupted if the user asked to stop, before or meanwhile."""
-        if self.interrupted():
-            raise Interrupted
+        self._check_interrupted()
         self.launches += 1
         self.has_begun = True
         measured = self.launcher.launch(spec)
         if measured.cancelled:
             raise Interrupted
         return measured
+
+    def _check_interrupted(self) -> None:
+        if self.interrupted():
+            raise Interrupted
 
     def check_program(self, target: Target) -> None:
         """Raise MeasurementError if the target is no longer the program that it was."""
@@ -315,8 +316,7 @@ class Runner:
     def set_up(self) -> None:
         """Run each set-up command once; what they leave running goes on. Raises as `launch`."""
         for spec in self.hooks.setup:
-            if self.interrupted():
-                raise Interrupted
+            self._check_interrupted()
             with room_for("what --setup prints needs"), scratch_folder("setup") as folder:
                 stderr_path = folder / "stderr"  # not a pipe, which would break for what goes on running
                 stderr_path.touch()
@@ -346,8 +346,7 @@ class Runner:
 
     def _prepare(self, target: Target) -> None:
         if self.hooks.prepare:
-            if self.interrupted():
-                raise Interrupted
+            self._check_interrupted()
             self.run_hook("--prepare", self.hooks.of(self.hooks.prepare, target))
 
     def _conclude(self, target: Target) -> None:
