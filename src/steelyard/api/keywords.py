@@ -178,7 +178,8 @@ def options_of(keywords: Mapping[str, Any], kind: Keywords) -> Options:
             raise TypeError(f"unknown keyword {key!r}: {_suggestion(key, sorted(kind.__annotations__))}")
         if value is not None:
             group, field = group_and_field(key)
-            values.setdefault(group, {})[field] = _READERS.get(key, _unchanged)(read_argument(key, value))
+            taken = read_argument(key, value)
+            values.setdefault(group, {})[field] = _READERS[key](taken) if key in _READERS else taken
             spellings_of.setdefault(group, {})[field] = spellings[field] = key
     groups = {group: replace(getattr(defaults, group), **values[group], given=spellings_of[group]) for group in values}
     return replace(defaults, **groups, given=spellings)
@@ -210,10 +211,6 @@ def margin_text(margin: float | str) -> str:
             f'for {margin:g} % write margin="{margin:g}%", or {margin / 100:g}'
         )
     return margin if isinstance(margin, str) else f"{100 * margin:.12g}%"
-
-
-def _unchanged(value: Any) -> Any:
-    return value
 
 
 def seconds_of(option: str, value: float | str) -> float:
