@@ -6,16 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from steelyard.model.placeholders import combinations
 from steelyard.model.typed import in_quotes
 
 # If there are more values, only this many are written out.
 _MOST_VALUES = 4
-
-if TYPE_CHECKING:
-    from steelyard.subjects.revisions.git import Git
 
 
 def suggest_revisions(commands: Sequence[str], missing: str, environment: Mapping[str, str]) -> str | None:
@@ -32,7 +28,9 @@ def suggest_revisions(commands: Sequence[str], missing: str, environment: Mappin
         return None
     try:
         git = Git.find(here, environment)
-        revisions = list(takewhile(lambda word: _is_revision(word, git), commands[:2]))
+        revisions = list(
+            takewhile(lambda word: _may_be_revision(word) and git.commit_of(word) is not None, commands[:2])
+        )
         project = load_project(here) if revisions == [*commands] else None
     except SteelyardError:  # without git, nothing is a revision
         return None
@@ -62,7 +60,3 @@ def suggest_values(command: str, parameters: Sequence[tuple[str, Sequence[str]]]
 
 def _may_be_revision(word: str) -> bool:
     return bool(word) and not word.startswith("-") and word.isprintable() and len(word.split()) == 1
-
-
-def _is_revision(word: str, git: Git) -> bool:
-    return _may_be_revision(word) and git.commit_of(word) is not None
