@@ -10,14 +10,11 @@ from typing import Any
 from steelyard.model.errors import UsageError
 from steelyard.model.typed import command_in_quotes
 
-_SINGLE_COMMAND = ("run", "count", "check")
-_SEVERAL_COMMANDS = ("compare",)
-
 
 def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     """Return how to quote a command whose words stand apart in `arguments`, the words after `steelyard`; else None."""
     name = getattr(getattr(context, "command", None), "name", None)
-    if name not in (*_SINGLE_COMMAND, *_SEVERAL_COMMANDS):
+    if name not in ("compare", "run", "count", "check"):
         return None
     takes_value = {
         spelling: not getattr(param, "is_flag", False) for param in context.command.params for spelling in param.opts
@@ -25,8 +22,8 @@ def quotes_needed(context: Any, arguments: Sequence[str]) -> str | None:
     words = _from_first_argument(list(arguments[1:]), takes_value)
     if len(words) < 2 or " " in words[0]:
         return None
-    if name in _SEVERAL_COMMANDS:
-        return f"give each command in quotes: steelyard {name} 'BASELINE WITH ITS WORDS' 'CANDIDATE WITH ITS WORDS'"
+    if name == "compare":
+        return "give each command in quotes: steelyard compare 'BASELINE WITH ITS WORDS' 'CANDIDATE WITH ITS WORDS'"
     own_options = (
         place for place, word in enumerate(words) if word.startswith("--") and word.partition("=")[0] in takes_value
     )
