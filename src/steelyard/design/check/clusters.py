@@ -86,7 +86,8 @@ def modes(evidence: Evidence) -> Judged:
     if len(launches) < _FEWEST_VALUES:
         return BLURRED
     medians = _TimedLaunches(launches, np.array([one.value for one in launches]), starts, "launches", _ENOUGH_VALUES)
-    return max((_judge_modes(one, evidence) for one in (medians, *_by_fastest_samples(evidence))), key=_severity)
+    judged = [_judge_modes(one, evidence) for one in (medians, *_by_fastest_samples(evidence))]
+    return max(judged, key=lambda one: ("sound", "perhaps", "trouble").index(one.state))
 
 
 def _unblurred(evidence: Evidence, kind: str) -> tuple[list[ObservedLaunch], FloatArray]:
@@ -106,10 +107,6 @@ def _by_fastest_samples(evidence: Evidence) -> list[_TimedLaunches]:
         return []
     fastest = np.array([one.fastest for one in launches])
     return [_TimedLaunches(launches, fastest, starts, "long launches", _ENOUGH_LONG)]
-
-
-def _severity(judged: Judged) -> int:
-    return ("sound", "perhaps", "trouble").index(judged.state)
 
 
 def _judge_modes(timed: _TimedLaunches, evidence: Evidence) -> Judged:
