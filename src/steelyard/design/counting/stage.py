@@ -98,11 +98,9 @@ class CountingStage:
         ), error
 
     def _count_all(self) -> None:
-        remaining = missing_counts(self._record)
         with self._pool:
-            while remaining:
+            while remaining := missing_counts(self._record_so_far()):
                 self._count_round(remaining)
-                remaining = missing_counts(self._record_so_far())
 
     def _record_so_far(self) -> Weighing | Run:
         if self._record.counting is None:
