@@ -43,7 +43,8 @@ def _same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Ben
         return []
     pairs = {(one.baseline, one.candidate) for one in benchmarks if not one.control}
     sides = sorted(pairs) or [(0, candidate) for candidate in range(1, len(subjects))]
-    same_as_baseline = [subjects[two].name for one, two in sides if _run_the_same(subjects[one], subjects[two])]
+    programs = [(one.argv, one.digest, one.directory) for one in subjects]
+    same_as_baseline = [subjects[two].name for one, two in sides if programs[one] == programs[two]]
     return [
         Finding(
             code="same-command",
@@ -52,10 +53,6 @@ def _same_command_findings(subjects: Sequence[Subject], benchmarks: Sequence[Ben
         )
         for name in dict.fromkeys(same_as_baseline)
     ]
-
-
-def _run_the_same(*subjects: Subject) -> bool:
-    return len({(tuple(one.argv), one.digest, one.directory) for one in subjects}) == 1
 
 
 def identical_record(header: Weighing | Run) -> Weighing | Run:
