@@ -19,11 +19,6 @@ Values = Sequence[Mapping[str, str]]
 """What each {name} in a command stands for, in one benchmark after the other."""
 
 
-def with_digest(subject: Subject, settings: Settings, values: Values) -> Subject:
-    """Return the subject with the digest that tells its program, or all files that are it, from any other."""
-    return subject.model_copy(update={"digest": digest_of(subject, settings, values)})
-
-
 def digest_of(subject: Subject, settings: Settings, values: Values = ()) -> str | None:
     """Return the SHA-256 of a subject's program, or of the digests of all files that are it: layouts, and by `values`.
 
@@ -39,11 +34,6 @@ def digest_of(subject: Subject, settings: Settings, values: Values = ()) -> str 
 def values_given(benchmarks: Iterable[Benchmark], number: int) -> Values:
     """Return what the parameters of commands stand for in the benchmarks that a subject is a side of."""
     return [one.in_command() for one in benchmarks if number in (one.baseline, one.candidate)]
-
-
-def _have_own_files(subject: Subject, settings: Settings) -> bool:
-    """Whether the layouts are files of their own; they may also be told apart by an argument only."""
-    return settings.layouts > 0 and LAYOUT_PLACE in weighed_file(subject)
 
 
 def _digests(subject: Subject, settings: Settings, values: Values = ()) -> list[str | None]:
@@ -72,8 +62,10 @@ def _content_digests(subject: Subject, settings: Settings) -> list[str | None]:
 def equal_layouts_findings(subjects: Sequence[Subject], settings: Settings) -> list[Finding]:
     """Return findings on subjects with equal builds: what was to make them differ did not reach them."""
     names_by_number: dict[int, list[str]] = {}
-    for subject in subjects:
-        if _have_own_files(subject, settings) and (number := _count_different(subject, settings)) is not None:
+    for subject in subjects if settings.layouts else ():
+        # The layouts may also be told apart by an argument only.
+        has_files = LAYOUT_PLACE in weighed_file(subject)
+        if has_files and (number := _count_different(subject, settings)) is not None:
             names_by_number.setdefault(number, []).append(subject.name)
     return [
         Finding(

@@ -31,7 +31,7 @@ from steelyard.design.keeping import (
     unmeasured_record,
     unstarted_outcome,
 )
-from steelyard.design.layouts import equal_layouts_findings, values_given, with_digest
+from steelyard.design.layouts import digest_of, equal_layouts_findings, values_given
 from steelyard.design.libraries import with_libraries
 from steelyard.design.outcome import Outcome, judge_outcome
 from steelyard.design.preliminaries import with_preliminaries
@@ -261,7 +261,7 @@ def _with_new_digests(request: Request) -> list[Subject]:
     """Return the subjects with the digests of what set-up commands may have rebuilt, or {name} stands for."""
     is_rebuilt = bool(request.settings.setup)
     return [
-        with_digest(one, request.settings, values_given(request.benchmarks, number))
+        one.model_copy(update={"digest": digest_of(one, request.settings, values_given(request.benchmarks, number))})
         if is_rebuilt or PLACEHOLDER.search(weighed_file(one))
         else one
         for number, one in enumerate(request.subjects)
