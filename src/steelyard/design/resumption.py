@@ -22,8 +22,6 @@ from steelyard.model.typed import typed
 from steelyard.subjects.command import subject_in_layout
 from steelyard.subjects.programs import weighed_file
 
-TRUST = "--trust-journal"
-
 
 def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None) -> Weighing:
     """Return the weighing to carry on; raises UsageError for others, and for what others wrote unless `trusted`.
@@ -141,7 +139,7 @@ def _check_owner(path: Path) -> None:
         return  # reading it says so
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
         return  # it is not read either
-    remedy = f"look at it with steelyard show, and add {TRUST} if you want to run that"
+    remedy = "look at it with steelyard show, and add --trust-journal if you want to run that"
     for owner in (link_status.st_uid, status.st_uid):  # whoever owns a link can have it lead elsewhere in a moment
         if owner != os.geteuid():
             raise UsageError(f"{path} belongs to {_user_name(owner)}, who decides what it runs: {remedy}")
