@@ -130,16 +130,6 @@ def test_names_for_every_command(refuses: Refuses) -> None:
     assert "3 different names" in refuses("compare", "true", "true", "true", "--names", "a,b")
 
 
-def test_a_limit_of_launches_out_of_range(refuses: Refuses) -> None:
-    assert "--launches 0 is out of range: 1 to 1,000,000" in refuses("run", "true", "--launches", "0")
-
-
-def test_too_few_pairs_are_told_how_many_would_do(refuses: Refuses) -> None:
-    sentence = refuses("compare", "true", "true", "--pairs", "7")
-    assert "--pairs 7 can never show anything at alpha 0.01: at least 8" in sentence
-    assert "at least 18" in refuses("compare", "true", "true", "--pairs", "17", "--alpha", "1e-5")
-
-
 @pytest.mark.real
 @pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
 def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:

@@ -174,15 +174,16 @@ def test_the_host_s_caches_are_those_of_the_world(asked: CommandLine) -> None:
 def test_a_run_is_limited_by_launches(asked: CommandLine) -> None:
     settings = asked.settings("run", "true", "--launches", "3", "--metric", "wall")
     assert (settings.pairs, settings.max_time_s, settings.metrics) == (3, None, ["wall"])
-    assert "--launches 0 is out of range" in asked.refused("run", "true", "--launches", "0")
+    assert "--launches 0 is out of range: 1 to 1,000,000" in asked.refused("run", "true", "--launches", "0")
 
 
 def test_verdicts_need_pairs_enough(asked: CommandLine) -> None:
     for arguments in (("compare", *TWO), ("timeit", "1", "2")):
-        assert "--pairs 3 can never show anything at alpha 0.01: at least 8" in asked.refused(
-            *arguments, "--pairs", "3"
+        assert "--pairs 7 can never show anything at alpha 0.01: at least 8" in asked.refused(
+            *arguments, "--pairs", "7"
         )
         assert asked.settings(*arguments, "--pairs", "8").pairs == 8
+    assert "at least 18" in asked.refused("compare", *TWO, "--pairs", "17", "--alpha", "1e-5")
     assert asked.settings("timeit", "1", "--pairs", "3").pairs == 3
 
 
