@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from steelyard.api.layouts import layouts_to_build
 from steelyard.api.names import names_of
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 _ROLES = ("the baseline", "the candidate")
 # Returns the targets that a revision has, by their names; None where that is not told.
-Known = Callable[["Repository", "Revision"], Collection[str] | None]
-
-
-def _unknown(*_: Any) -> None:
-    """Tell of no revision which targets it has."""
+Known = Callable[["Repository", "Revision"], Collection[str] | None] | None
 
 
 @contextmanager
@@ -81,18 +77,15 @@ def weighing_of_revisions(
         yield replace(request, findings=findings, selection=selection)
 
 
-def requested_run(
-    command: str, name: str | None, options: Options, watch: Watch, world: World
-) -> AbstractContextManager[Request]:
-    """Return what to measure of one command, for as long as the context lasts: in a revision, if one is asked for."""
-    if options.revisions.given:
-        return _run_of_revision(command, name, options, watch, world)
-    return nullcontext(run_of_command(command, name, options, world))
-
-
 @contextmanager
-def _run_of_revision(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
-    """Return what to measure of a command in one revision, for as long as the context lasts; raise as for two."""
+def requested_run(command: str, name: str | None, options: Options, watch: Watch, world: World) -> Iterator[Request]:
+    """Return what to measure of one command, for as long as the context lasts: in a revision, if one is asked for.
+
+    Raises as for two.
+    """
+    if not options.revisions.given:
+        yield run_of_command(command, name, options, world)
+        return
     settings = settings_of(options, world, recipe=recipe_of_command(options.revisions))
     parameters_of(options, [command])  # errors that need no build come first
     with subject_of_revision(command, name, options, settings, watch, world) as (subject, findings):
@@ -118,7 +111,7 @@ def subject_of_revision(
 
 @contextmanager
 def built_side(
-    wanted: Revisions, folder: Path, recipe: Recipe, watch: Watch, world: World, *commands: str, known: Known = _unknown
+    wanted: Revisions, folder: Path, recipe: Recipe, watch: Watch, world: World, *commands: str, known: Known = None
 ) -> Iterator[tuple[Repository, Builds]]:
     """Build the one revision that is asked for, the work tree by default; as `built_sides` does for two."""
     from steelyard.subjects.revisions.git import repository_of
@@ -127,7 +120,7 @@ def built_side(
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revision = resolve_alone(repository, wanted.base, snapshot)
-        if wanted.base is not None:
+        if known is not None and wanted.base is not None:
             recipe = recipe.where_known(known(repository, revision))
         with _built_revisions(repository, [revision], [recipe], 0, watch, world, *commands) as (builds,):
             snapshot.close()  # it has been checked out
@@ -144,7 +137,7 @@ def built_sides(
     world: World,
     *commands: str,
     may_be_new: bool,
-    known: Known = _unknown,
+    known: Known = None,
 ) -> Iterator[tuple[Repository, Sequence[Builds]]]:
     """Build the revisions that are asked for, side by side; they exist as long as the context lasts.
 
@@ -158,7 +151,9 @@ def built_sides(
     repository = repository_of(folder, world.environment)
     with ExitStack() as snapshot:
         revisions = resolve_sides(repository, wanted.base, wanted.candidate, snapshot)
-        base = replace(recipe.where_known(known(repository, revisions[0])), may_be_new=may_be_new)
+        base = replace(recipe, may_be_new=may_be_new)
+        if known is not None:
+            base = base.where_known(known(repository, revisions[0]))
         with _built_revisions(repository, revisions, [base, recipe], layouts, watch, world, *commands) as sides:
             snapshot.close()  # it has been checked out
             yield repository, sides
