@@ -239,7 +239,7 @@ def _measured_records(
     """
     records, failures = dict[str, Record[Weighing]](), dict[str, SteelyardError]()
     unchosen = list[NothingChosenError]()
-    for part, outcome in measure_all(plan.parts, plan.total_s, watch, world, lambda part: None):  # noqa: ARG005
+    for part, outcome in measure_all(plan.parts, plan.total_s, watch, world, lambda _: None):
         if isinstance(outcome, NothingChosenError):
             unchosen.append(outcome)
             continue

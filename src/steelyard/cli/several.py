@@ -76,7 +76,7 @@ def weigh_project(project: Project, options: CompareOptions, world: World) -> in
         if len(plan.parts) > 1:
             return _ProjectWeighing(project, plan, options, named_files, watch, world).weigh()
         with _tuned(plan, options, world):
-            ((_, outcome),) = measure_all(plan.parts, plan.total_s, watch, world, lambda part: None)  # noqa: ARG005 - it is alone
+            ((_, outcome),) = measure_all(plan.parts, plan.total_s, watch, world, lambda _: None)  # it is alone
     if isinstance(outcome, SteelyardError):
         raise outcome
     _say_unused(project, [outcome], options)

@@ -38,7 +38,7 @@ class Rule:
     unit: str
     origin: str
     remedy: str
-    judge: Callable[[Evidence], Judged] = lambda evidence: untried("launches of its own tell")  # noqa: ARG005
+    judge: Callable[[Evidence], Judged] = lambda _: untried("launches of its own tell")
 
 
 _STATES: dict[Shown, State] = {"beyond": "trouble", "perhaps": "perhaps", "within": "sound"}
