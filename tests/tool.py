@@ -81,6 +81,10 @@ class InFolder:
         path.chmod(mode)
         return f"./{name}"
 
+    def kept(self) -> list[Path]:
+        """Return what is in the store, oldest first."""
+        return sorted((self.folder / "state/steelyard").glob("*"))
+
     def lines(self, name: str = "log") -> list[str]:
         """Return the lines of a file in the folder."""
         return (self.folder / name).read_text().splitlines()
@@ -178,10 +182,6 @@ main.main()
     def surroundings(self) -> dict[str, Any]:
         """The folder and the environment, as subprocess takes them."""
         return {"cwd": self.folder, "env": self.environment}
-
-    def kept(self) -> list[Path]:
-        """Return what is in the store, oldest first."""
-        return sorted((self.folder / "state/steelyard").glob("*"))
 
     def processes(self) -> list[str]:
         """Return every process started from here, directly or by the tool: those whose HOME is our folder."""

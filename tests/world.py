@@ -328,10 +328,6 @@ class ScriptedWorld(InFolder):
         path.chmod(0o755)
         return path
 
-    def kept(self) -> list[Path]:
-        """Return what is in the store, oldest first."""
-        return sorted((self.folder / "state/steelyard").glob("*"))
-
     def launch(self, spec: LaunchSpec) -> Measured:
         """Run one process from start to end, on a clock of microseconds."""
         self.launched.append(spec)
