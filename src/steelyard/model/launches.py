@@ -81,11 +81,6 @@ def _computed_once(compute: _Method) -> _Method:
     return cast("_Method", shared)
 
 
-# Not `list` itself: pydantic inspects the signature, which for a builtin takes 0.2 ms a column at every start.
-def _no_launches() -> list[Any]:
-    return []
-
-
 def _no_numbers() -> Packed:
     return column_of(())
 
@@ -118,14 +113,14 @@ class Launches(_Columns):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     samples: list[list[_KeptSample]] = Field(
-        default_factory=_no_launches,
+        default_factory=list,
         description="with a harness, the samples of each launch as [loops, ns, cpu_ns, delay_ns], the times being "
         "those of all loops together, or null if unknown; the first of several is not judged; those that both "
         "launches of a pair took in turn have a fifth number, 0 if it came before the other's, 1 if after it; empty "
         "without a harness",
     )
     counters: list[list[Counted | None]] = Field(
-        default_factory=_no_launches,
+        default_factory=list,
         exclude_if=is_empty,
         description="the counters of each launch: for each of " + ", ".join(EVENTS) + ", [count, ns that it should "
         "cover, ns that it does cover], or null if it was not counted; left out if none were asked for",

@@ -29,13 +29,11 @@ FEWEST_ENCODED = 1000
 
 _LENGTHS, _BITS = "lengths", "float64"
 _BASE64 = SchemaValidator(core_schema.bytes_schema(), core_schema.CoreConfig(val_json_bytes="base64"))
-# Not written `list | array` where it is used: for 20,000 processes that would be created 20,000 times.
-_LIST_OR_PACKED = (list, array)
 
 
 def samples_of(lists: Any) -> list[array[float]] | None:
     """Pack lists of numbers that are valid results; None if there is anything else among them."""
-    if not isinstance(lists, list) or not lists or not all(isinstance(one, _LIST_OR_PACKED) and one for one in lists):
+    if not isinstance(lists, list) or not lists or not all(isinstance(one, list | array) and one for one in lists):
         return None
     try:
         packed = [one if isinstance(one, array) else array(FLOATS, one) for one in lists]

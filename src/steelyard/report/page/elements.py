@@ -35,8 +35,6 @@ def text(content: str) -> Markup:
 
 def name(content: str, times: int = 1) -> Markup:
     """Return a name of any length as HTML; if it is too long, its middle is left out."""
-    if len(content) <= LONGEST_NAME and content.isascii() and content.isprintable():
-        return text(content)
     return text(printable.shown(content, times * LONGEST_NAME))
 
 
