@@ -36,14 +36,6 @@ class Answer:
     headers: Message
     body: bytes
 
-    def json(self) -> Any:
-        """Return its body as JSON; raises ValueError."""
-        return json.loads(self.body)
-
-    def has_next(self) -> bool:
-        """Return whether another page follows this one."""
-        return 'rel="next"' in (self.headers.get("Link") or "")
-
 
 class _EveryStatusAnswers(urllib.request.HTTPErrorProcessor):
     """Makes every status an answer, and follows no redirect: urllib would send the token along wherever it leads."""
@@ -83,21 +75,20 @@ class Client:
 
     def ask(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Any:
         """Send a request and return its answer, parsed as JSON; raises ForgeError."""
-        answer = self.send(method, path, data, changes_nothing=changes_nothing)
-        return self._read(answer)
+        return self._read(self._send(method, path, data, changes_nothing=changes_nothing))
 
     def pages(self, path: str) -> Iterator[Any]:
         """Yield the items of a list, page by page; raises ForgeError."""
         for page in range(1, _MOST_PAGES + 1):
-            answer = self.send("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PER_PAGE}&page={page}")
+            answer = self._send("GET", f"{path}{'&' if '?' in path else '?'}per_page={_PER_PAGE}&page={page}")
             items = self._read(answer)
             if not isinstance(items, list):
                 raise ForgeError(f"{self.forge} answered something else than a list: is {self._shown_base()} its API?")
             yield from items
-            if not answer.has_next():
+            if 'rel="next"' not in (answer.headers.get("Link") or ""):
                 return
 
-    def send(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Answer:
+    def _send(self, method: str, path: str, data: Any = None, *, changes_nothing: bool = False) -> Answer:
         """Send a request, repeatedly if need be, and return its answer; raises ForgeError if there is only an error.
 
         A request that may have changed something is not sent twice, unless it was refused for coming too soon. GET
@@ -209,7 +200,7 @@ class Client:
 
     def _read(self, answer: Answer) -> Any:
         try:
-            return answer.json()
+            return json.loads(answer.body)
         except (ValueError, RecursionError):
             raise ForgeError(f"{self.forge} answered no JSON: is {self._shown_base()} its API?") from None
 
@@ -225,7 +216,7 @@ class Client:
     def _message(self, answer: Answer) -> str:
         """Return what the API says about an error, if anything."""
         try:
-            fields = answer.json()
+            fields = json.loads(answer.body)
         except (ValueError, RecursionError):
             return ""
         message = inside(fields, "message") or inside(fields, "error")
