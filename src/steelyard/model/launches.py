@@ -81,10 +81,6 @@ def _computed_once(compute: _Method) -> _Method:
     return cast("_Method", shared)
 
 
-def _no_numbers() -> Packed:
-    return column_of(())
-
-
 if TYPE_CHECKING:
 
     class _Columns(BaseModel):
@@ -97,7 +93,7 @@ else:
         **{
             name: (
                 Annotated[list[kind], packed_integers(1 if name in _POSITIVE_COLUMNS else 0), AS_LIST],
-                Field(default_factory=_no_numbers, description=column.description),
+                Field(default_factory=lambda: column_of(()), description=column.description),
             )
             for name, (kind, column) in declared(LaunchRow).items()
         },

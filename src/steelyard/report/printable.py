@@ -38,14 +38,9 @@ UNBROKEN = r"(?<=\d) (?=(?:%|ns|µs|ms|s|min|h|B|[KMGT]iB)(?![\w]))|(?<=%,) (?=[
 _ASCII = str.maketrans("µ…┊▁▂▃▄▅▆▇█─┬●━", "u~|.:-=+*#@-+o#")
 
 
-def is_utf(encoding: str) -> bool:
-    """Return whether a stream's encoding can carry every symbol that the reports use."""
-    return encoding.lower().replace("_", "-").startswith("utf")
-
-
 def symbols(text: str, encoding: str) -> str:
-    """Replace the reports' own symbols if the encoding lacks them; the width stays the same."""
-    return text if is_utf(encoding) else text.translate(_ASCII)
+    """Replace the reports' own symbols unless the encoding is one of Unicode; the width stays the same."""
+    return text if encoding.lower().startswith("utf") else text.translate(_ASCII)
 
 
 def styled(text: Text | str, encoding: str = "utf-8") -> Text:

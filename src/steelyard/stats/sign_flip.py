@@ -100,15 +100,11 @@ def _period(scores: IntArray) -> int:
     return 1 << max(1, (reach + 2).bit_length())
 
 
-def _angles(period: int) -> FloatArray:
-    """Half of the frequencies: the other half gives the same, as all sums are even or all are odd."""
-    return np.asarray(np.arange(period // 2 + 1) * (pi / period))
-
-
 @lru_cache(maxsize=4)
 def _cosines(period: int) -> tuple[FloatArray, npt.NDArray[np.float32], npt.NDArray[np.complex128]]:
     """The logarithm of |cos(q theta)|, and where it is negative, for each score q and frequency, and e^(i theta)."""
-    angles = _angles(period)
+    # Half of the frequencies: the other half gives the same, as all sums are even or all are odd.
+    angles = np.arange(period // 2 + 1) * (pi / period)
     cosines = np.cos(np.arange(UNITS + 1)[:, None] * angles)
     logs = np.asarray(np.log(np.maximum(np.abs(cosines), 1e-300)))
     return logs, (cosines < 0).astype(np.float32), np.exp(1j * angles)

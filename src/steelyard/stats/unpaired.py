@@ -81,10 +81,10 @@ def judge_unpaired(
     `quantisation` is the largest change that a clock's ticks can hide (see `stats.clock`). As a level that drifts a
     little may cross a tick, here they can also create a change of that size.
     """
-    floor = floor_for(min(baseline.seconds, candidate.seconds))
-    is_long_enough = min(baseline.seconds, candidate.seconds) >= FEWEST_SECONDS
+    shorter_s = min(baseline.seconds, candidate.seconds)
+    floor = FLOOR if shorter_s >= SHORT_SECONDS else SHORT_FLOOR
     plain_shift, block_spreads, allowance = _shift_with_allowance(
-        baseline.logs, candidate.logs, floor if is_long_enough else inf, alpha
+        baseline.logs, candidate.logs, floor if shorter_s >= FEWEST_SECONDS else inf, alpha
     )
     lower, upper, waiting = plain_shift.lower - allowance, plain_shift.upper + allowance, False
     if baseline.unwaited is not None and candidate.unwaited is not None:
@@ -108,11 +108,6 @@ def resolution(judgement: UnpairedJudgement, margin: float) -> float:
 def least_allowance(floor: float, alpha: float) -> float:
     """The least by which an interval is widened on either side, for a level whose SD between runs is `floor`."""
     return sqrt(2) * normal_quantile(alpha) * floor
-
-
-def floor_for(seconds: float) -> float:
-    """The least SD of the level between runs that is assumed when the shorter run took so many seconds."""
-    return FLOOR if seconds >= SHORT_SECONDS else SHORT_FLOOR
 
 
 def between_block_spread(logs: FloatArray, blocks: int) -> float:
