@@ -186,7 +186,7 @@ def workflow_run(**changes: Any) -> dict[str, Any]:
 
 def found(forge: Forge, folder: Path, what: Any) -> int:
     job = {**forge.github, "GITHUB_EVENT_PATH": event(folder, what)}
-    return github.pull_request(job, github.client(job)).number
+    return github.pull_request(job, github.client(job))[1]
 
 
 def test_a_fork_s_pull_request_is_the_open_one_with_that_head(forge: Forge, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
@@ -87,14 +87,6 @@ def append(path: Path, text: str) -> None:
 # --- the pull request
 
 
-@dataclass(frozen=True)
-class PullRequest:
-    """A pull request of a repository, `owner/name`."""
-
-    repository: str
-    number: int
-
-
 def client(environment: Mapping[str, str]) -> Client:
     """Return the API that the job's environment names; raises ForgeError if there is no token."""
     token = environment.get("GITHUB_TOKEN", "").strip()
@@ -104,8 +96,8 @@ def client(environment: Mapping[str, str]) -> Client:
     return Client("GitHub", environment.get("GITHUB_API_URL") or API, headers, (token,), _MISSING)
 
 
-def pull_request(environment: Mapping[str, str], api: Client) -> PullRequest:
-    """Return the pull request that the job's event is about; raises ForgeError if there is none.
+def pull_request(environment: Mapping[str, str], api: Client) -> tuple[str, int]:
+    """Return the repository, `owner/name`, and the number of the job's pull request; raises ForgeError if it has none.
 
     For a `workflow_run` it is the open one whose head is the commit that ran, according to the event, which the runner
     wrote, and never to anything that the run itself has left.
@@ -116,13 +108,13 @@ def pull_request(environment: Mapping[str, str], api: Client) -> PullRequest:
     event = _event(environment.get("GITHUB_EVENT_PATH"))
     number = _number_in(event)
     if number is not None:
-        return PullRequest(repository, number)
+        return repository, number
     run = event.get("workflow_run")
     if not isinstance(run, dict):
         raise NothingToCommentError("the event of this job is about no pull request: no comment")
     if run.get("event") not in ("pull_request", "pull_request_target"):
         raise NothingToCommentError("the workflow that ran was not about a pull request: no comment")
-    return PullRequest(repository, _number_of_run(run, repository, api))
+    return repository, _number_of_run(run, repository, api)
 
 
 def _event(path: str | None) -> dict[str, Any]:
@@ -169,13 +161,13 @@ class Comments:
 
     def __init__(self, environment: Mapping[str, str], api: Client) -> None:
         """Find the pull request of this job; raises ForgeError."""
-        pull = pull_request(environment, api)
+        repository, number = pull_request(environment, api)
         self._api = api
         # Without GITHUB_GRAPHQL_URL on the API's own host, so that the token goes to no other; if GraphQL is not there,
         # the usual author serves.
         self._graphql = replace(api, base=environment.get("GITHUB_GRAPHQL_URL") or f"{api.base.rstrip('/')}/graphql")
-        self._comments = f"/repos/{pull.repository}/issues/comments"
-        self._of_pull = f"/repos/{pull.repository}/issues/{pull.number}/comments"
+        self._comments = f"/repos/{repository}/issues/comments"
+        self._of_pull = f"/repos/{repository}/issues/{number}/comments"
 
     def own(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the text of each; raises ForgeError."""
