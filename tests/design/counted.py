@@ -23,6 +23,7 @@ from steelyard.measure.count.profile import FunctionCost
 from steelyard.measure.count.valgrind import Valgrind
 from steelyard.model.counting import Count, Counting, CountSettings, CountTool, Functions
 from steelyard.model.errors import SteelyardError
+from steelyard.model.findings import Finding
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
 from steelyard.model.progress import Progress
@@ -160,6 +161,8 @@ class Outcome:
     kept: list[tuple[Count, Functions | None]]
     failed: list[tuple[int, str]]
     """(benchmark, message) of each benchmark that failed, in the order in which they were kept."""
+    noted: list[Finding]
+    """What was kept of single counts, as they came."""
 
     def codes(self) -> list[str]:
         return [finding.code for finding in self.record.findings]
@@ -192,10 +195,14 @@ class Stage:
         self.monkeypatch.setattr(counting, "Counter", lambda valgrind, settings, clock: pool)  # noqa: ARG005
         kept: list[tuple[Count, Functions | None]] = []
         failed: list[tuple[int, str]] = []
+        noted: list[Finding] = []
 
         class Sink:
             def count(self, count: Count, functions: Functions | None) -> None:
                 kept.append((count, functions))
+
+            def note(self, finding: Finding) -> None:
+                noted.append(finding)
 
             def fail(self, benchmark: int, message: str) -> None:
                 failed.append((benchmark, message))
@@ -203,4 +210,4 @@ class Stage:
         tools = CountingTools(VALGRIND, {"PATH": "/bin"}, jobs, lambda: nullcontext(pool), time.monotonic)  # type: ignore[arg-type]
         one = CountingStage(with_tool(record, VALGRIND), tools, Sink(), self.shown.append)  # type: ignore[arg-type]
         ended, error = one.run()
-        return Outcome(ended, error, pool, kept, failed)
+        return Outcome(ended, error, pool, kept, failed, noted)

@@ -16,6 +16,7 @@ from steelyard.model import journal as journal_module
 from steelyard.model.counting import Count, Counting, CountTool, Functions
 from steelyard.model.errors import MeasurementError, UsageError
 from steelyard.model.files import load
+from steelyard.model.findings import Finding
 from steelyard.model.heap import Heap, HeapLaunch, HeapUse
 from steelyard.model.journal import Journal, is_being_measured, is_journal
 from steelyard.model.json_text import parse
@@ -84,10 +85,13 @@ def test_counted_launches_are_kept_one_by_one_and_the_functions_of_the_first_of_
     counts = [Count(benchmark=0, side=side, events={"Ir": 9 - side}, seconds=1.0) for side in (0, 1, 1)]
     columns: dict[str, Any] = {"name": ["main"], "file": ["work.c"], "object": [""], "line": [7], "events": {"Ir": [9]}}
     functions = [Functions(benchmark=0, side=side, **columns) for side in (0, 1)]
+    lost = Finding(code="lost", message="3 processes were killed", remedy="let them end")
     with Journal(path, HEADER.model_copy(update={"counting": Counting(tool=tool)})) as journal:
         for count, its_functions in zip(counts, [*functions, None], strict=True):
             journal.count(count, its_functions)
+        journal.note(lost)
     assert load(path).counting == Counting(tool=tool, counts=counts, functions=functions)
+    assert load(path).findings == [*HEADER.findings, lost]
     path.write_bytes(path.read_bytes().replace(b'"counting": {', b'"counted": {'))
     with pytest.raises(UsageError, match="says nothing of how it was counted"):
         load(path)

@@ -3,7 +3,8 @@
 First line: the record without its launches. Then one array per launch, in LaunchRow's order of fields, and
 {"discard": [benchmark, pair]} after a disturbed pair; {"aside": [benchmark, pair]} for a pair of a way of pairing that
 was given up; {"failed": [benchmark, why]} where a harness's benchmark fails;
-{"count": ..., "functions": ...} after a counted launch; {"heap_launch": ...} after one whose heap was watched;
+{"count": ..., "functions": ...} after a counted launch, and {"finding": ...} if it calls for one;
+{"heap_launch": ...} after one whose heap was watched;
 {"stretch": ...} after some launches, with what went on beside them;
 {"files": ...} after the warm-up, with what is in the files that commands name.
 Last line: how it ended.
@@ -26,6 +27,7 @@ from typing import Any, Final, Self, cast
 from steelyard.model.columns import INTEGERS, Packed, extended
 from steelyard.model.counting import Count, Functions
 from steelyard.model.errors import LineError, MeasurementError, UnwrittenError, UsageError
+from steelyard.model.findings import Finding
 from steelyard.model.heap import HeapLaunch
 from steelyard.model.json_text import parse
 from steelyard.model.records import Run, Weighing
@@ -164,6 +166,10 @@ class Journal:
         kept = None if functions is None else functions.model_dump(mode="json")
         self._write(json.dumps({"count": count.model_dump(mode="json"), "functions": kept}).encode())
 
+    def note(self, finding: Finding) -> None:
+        """Write what the user should know of a counted launch; a session that is killed cannot tell it at its end."""
+        self._write(json.dumps({"finding": finding}, default=vars).encode())
+
     def heap(self, launch: HeapLaunch) -> None:
         """Write one launch whose heap was watched."""
         self._write(_COMPACT_ENCODER.encode({"heap_launch": launch.model_dump(mode="json")}).encode())
@@ -256,6 +262,8 @@ def _add(fields: dict[str, Any], unused: dict[tuple[int, int], str], entry: Any)
             _add_failure(fields, benchmark, message)
         case {"count": dict() as count, "functions": functions}:
             _add_count(fields, count, functions)
+        case {"finding": dict() as finding}:
+            _add_finding(fields, finding)
         case {"heap_launch": dict() as launch}:
             _append_to_section(fields, "heap", "launches", launch)
         case {"stretch": dict() as stretch}:
@@ -267,11 +275,18 @@ def _add(fields: dict[str, Any], unused: dict[tuple[int, int], str], entry: Any)
 
 
 def _add_failure(fields: dict[str, Any], benchmark: int, message: str) -> None:
-    stop, findings = fields.get("stop"), fields.setdefault("findings", [])
-    if not isinstance(stop, list) or not isinstance(findings, list) or not 0 <= benchmark < len(stop):
+    stop = fields.get("stop")
+    if not isinstance(stop, list) or not 0 <= benchmark < len(stop):
         raise ValueError("a benchmark failed that is not among those of the first line")
     stop[benchmark] = "failed"
-    findings.append({"code": "failed", "message": message})
+    _add_finding(fields, {"code": "failed", "message": message})
+
+
+def _add_finding(fields: dict[str, Any], finding: dict[str, Any]) -> None:
+    findings = fields.setdefault("findings", [])
+    if not isinstance(findings, list):
+        raise ValueError("`findings` is no list to add one to")
+    findings.append(finding)
 
 
 def _add_count(fields: dict[str, Any], count: dict[str, Any], functions: Any) -> None:

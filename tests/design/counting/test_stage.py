@@ -335,6 +335,8 @@ def test_what_is_in_no_count_or_not_of_the_program_is_said_once(stage: Stage) ->
     assert ended.codes() == ["forked", "lost", "replaced", "went-around", "not-executed"]
     assert "2 processes that were forked" in ended.message("forked")
     assert "3 processes were killed" in ended.message("lost")
+    # Before the end, which a session that is killed does not come to.
+    assert ended.noted == [finding for finding in ended.record.findings if finding.code != "forked"]
 
 
 def test_a_program_that_is_replaced_in_between(stage: Stage, tmp_path: Any) -> None:

@@ -32,8 +32,10 @@ class CountNotes:
         self._left_behind: list[str] = []
         self._not_killed: list[str] = []
 
-    def take(self, name: str, count: Count, counted: Counted, differing: list[str] | None, *, late: bool) -> None:
-        """Remember what one count of the benchmark `name` calls for.
+    def take(
+        self, name: str, count: Count, counted: Counted, differing: list[str] | None, *, late: bool
+    ) -> list[Finding]:
+        """Remember what one count of the benchmark `name` calls for; return what is known by this one alone, and new.
 
         `differing` are the functions in which it differs most from the count before it, None if it is equal; `late`
         counts come after the first ones.
@@ -52,7 +54,9 @@ class CountNotes:
         self._not_killed += counted.measured.not_killed
         notes = self._noted.setdefault(number, [])
         known = {note.code for note in notes}
-        notes += [finding for finding in _count_findings(name, counted) if finding.code not in known]
+        new = [finding for finding in _count_findings(name, counted) if finding.code not in known]
+        notes += new
+        return new
 
     def findings(self, record: Weighing | Run) -> list[Finding]:
         """Return what the record should say of the counts; by benchmark, where it is about one."""

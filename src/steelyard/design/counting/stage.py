@@ -194,7 +194,8 @@ class CountingStage:
         differing = None if is_first else self._differing(side, counted)
         late = len(before) >= FIRST_COUNTS
         self._journal.count(count, functions)  # on disk before it counts for anything
-        self._notes.take(self._record.benchmarks[side[0]].name, count, counted, differing, late=late)
+        for finding in self._notes.take(self._record.benchmarks[side[0]].name, count, counted, differing, late=late):
+            self._journal.note(finding)
         if functions is not None:
             self._functions[side] = functions
         before.append(count)
