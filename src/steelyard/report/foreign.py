@@ -179,7 +179,8 @@ def mean_sentences(report: ForeignReport) -> list[str]:
     """Say what all benchmarks of a unit say together; only as certain as the least certain of their intervals."""
     has_limits = any(verdict.findings and verdict.interval is not None for verdict in report.verdicts)
     confidence = _IF_DRIFT_SMALL if has_limits else figures.at_confidence(report.alpha)
-    return suite_mean.of_unpaired(report.means, [verdict.unit for verdict in report.verdicts], confidence)
+    kinds = [(verdict.unit, verdict.higher_is_better) for verdict in report.verdicts]
+    return suite_mean.of_unpaired(report.means, kinds, confidence)
 
 
 def evidence(verdict: ForeignVerdict, alpha: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.report import figures
@@ -24,7 +24,7 @@ def of_each_metric(record: Weighing) -> list[str]:
     return [f"{metric}: {mean}" if len(metrics) > 1 else mean for metric, mean in of_weighing(record).items()]
 
 
-def of_unpaired(means: Sequence[SuiteMean], measured: Iterable[str], confidence: str) -> list[str]:
+def of_unpaired(means: Sequence[SuiteMean], measured: Iterable[Hashable], confidence: str) -> list[str]:
     """Return the means of two records measured apart, each with its metric or unit if several were `measured`."""
     several = len({*measured}) > 1
     return [f"{f'{mean.metric}: ' if several else ''}{_mean_sentence(mean, confidence)}" for mean in means]

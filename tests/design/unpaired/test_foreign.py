@@ -11,6 +11,7 @@ from steelyard.design.unpaired.foreign import compare_foreign, describe_levels
 from steelyard.design.unpaired.terms import Terms
 from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignResults, ForeignVerdict
+from steelyard.report.foreign import mean_sentences
 from tests.foreign import foreign_results, processes
 
 TERMS = Terms(margin=0.005, alpha=0.01)
@@ -132,6 +133,20 @@ def test_only_what_is_of_one_unit_has_a_mean() -> None:
     a, b = (replace(side, benchmarks=[*side.benchmarks[:2], replace(side.benchmarks[2], unit="B")]) for side in (a, b))
     [mean] = compare_foreign(a, b, TERMS).means
     assert mean.benchmarks == 2
+
+
+def test_means_of_one_unit_in_two_directions_say_which() -> None:
+    a, b = (foreign_results({name: processes(20, seed=one) for one, name in enumerate("abcd")}, name=x) for x in "xy")
+    odd = [
+        replace(side, benchmarks=[*side.benchmarks[:2], *(replace(one, higher_is_better=True) for one in rest)])
+        for side in (a, b)
+        for rest in [side.benchmarks[2:]]
+    ]
+    report = compare_foreign(*odd, margin=0.005, alpha=0.01)
+    unit = report.verdicts[0].unit
+    assert [mean.metric for mean in report.means] == [f"{unit}, lower is better", f"{unit}, higher is better"]
+    told = [line.split(":")[0] for line in mean_sentences(report)]
+    assert told == [f"{unit}, lower is better", f"{unit}, higher is better"]
 
 
 def test_commands_are_compared_whatever_they_are_called() -> None:

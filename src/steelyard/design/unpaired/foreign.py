@@ -12,6 +12,7 @@ changing load. So whoever wants a verdict has to vouch for the same conditions.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import expm1, isfinite
@@ -112,8 +113,14 @@ def _means(verdicts: Sequence[ForeignVerdict]) -> list[SuiteMean]:
         return []
     # Imported here, as what weighings need takes as long to load as all else in this module.
     from steelyard.design.judging.suite_means import mean_of
+    from steelyard.report.foreign import direction
 
-    return [mean for (unit, _), members in kinds.items() for mean in mean_of(unit, members, independent=False)]
+    of_units = Counter(unit for unit, _ in kinds)
+    return [
+        mean
+        for (unit, higher), members in kinds.items()
+        for mean in mean_of(unit if of_units[unit] == 1 else f"{unit}, {direction(higher)}", members, independent=False)
+    ]
 
 
 def _check_comparable(baseline: ForeignResults, candidate: ForeignResults, *, force: bool) -> None:
