@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import termios
@@ -187,6 +188,18 @@ def test_a_reader_who_has_gone_is_no_traceback_and_no_verdict(tool: Tool, words:
         done = ended(process)
     assert (done.status, done.err) == (141, b"")
     assert len(tool.kept()) == (words != ["--help"])
+
+
+def test_a_terminal_that_is_closed_interrupts(tool: Tool) -> None:
+    mine, its = pty.openpty()
+    words = ("compare", "sleep 0.3", "sleep 0.3", "--max-time", "50", "-o", "record.json")
+    process = installed(words, stdin=subprocess.DEVNULL, stdout=its, stderr=subprocess.DEVNULL, **tool.surroundings)
+    os.close(its)
+    wait_until(lambda: any(len(path.read_bytes().splitlines()) > 2 for path in tool.kept()), "a pair was launched")
+    os.close(mine)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(PATIENCE_S) == 130
+    assert tool.json()["stop"] == ["interrupted"]
 
 
 @pytest.mark.parametrize("redirections", [">&-", "2>&-", "<&- >&- 2>&-"])

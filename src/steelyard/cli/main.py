@@ -7,9 +7,11 @@ is handled from the start.
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import os
 import signal
+import stat
 import sys
 from contextlib import suppress
 from types import FrameType
@@ -102,9 +104,17 @@ def _run_to_status() -> int:
     except BrokenPipeError:
         status = BROKEN_PIPE  # the reader of our output is gone: there is nobody to tell
     except Exception as error:
+        if _is_terminal_gone(error):
+            return INTERRUPTED
         say(_error_sentence(error))
         return FAILED
     return status
+
+
+def _is_terminal_gone(error: Exception) -> bool:
+    """Whether the terminal that is printed to was closed, which has interrupted the command before (SIGHUP)."""
+    is_unwritten = isinstance(error, OSError) and error.errno == errno.EIO and not error.filename
+    return is_unwritten and stat.S_ISCHR(os.fstat(1).st_mode)
 
 
 def _error_sentence(error: Exception) -> str:
