@@ -185,6 +185,15 @@ def test_a_command_that_cannot_be_run(asked: InProcess, refuses: Refuses, comman
         assert all(part in sentence for part in says), sentence
 
 
+@pytest.mark.parametrize("command", ["cd bench && ./suite", "./suite-*"])
+def test_a_harness_is_offered_no_shell_as_none_can_run_it(refuses: Refuses, command: str) -> None:
+    for words in (["compare", command, "true"], ["compare", "true", command], ["run", command]):
+        assert "--shell" in refuses(*words)
+        sentence = refuses(*words, "--harness", "protocol")
+        assert "a shell's to understand" in sentence
+        assert "--shell" not in sentence
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [("echo hello\n", "#!/bin/sh"), ("#!/no/such/interpreter\n", "interpreter"), ("\0", "Exec format error")],

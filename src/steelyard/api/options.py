@@ -163,3 +163,8 @@ class Options(OptionGroup):
     launch: Launching = Launching()
     counting: Counting = Counting()
     throughput: Throughput = Throughput()
+
+    @property
+    def shell(self) -> bool | None:
+        """Whether a shell runs the commands; None for those of a harness, which none can run."""
+        return None if self.suite.harness else self.launch.shell

@@ -279,7 +279,7 @@ class _PlannedTarget(AskedTarget):
         return Part(names, Request(subjects, self.settings(options, sides.recipe), findings=[finding]))
 
     def _side_subject(self, side: Side, role: str, options: Options) -> Subject:
-        return side.subject(self.target.command, role, shell=options.launch.shell, search_path=self.world.search_path)
+        return side.subject(self.target.command, role, shell=options.shell, search_path=self.world.search_path)
 
     def target_options(self) -> Options:
         """Return what is asked of it, without what its metrics make no use of."""

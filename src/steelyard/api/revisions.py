@@ -67,7 +67,7 @@ def weighing_of_revisions(
         subjects = subjects_of(
             [baseline, candidate],
             command,
-            shell=options.launch.shell,
+            shell=options.shell,
             search_path=world.search_path,
             is_harness=is_harness,
         )
@@ -105,7 +105,7 @@ def subject_of_revision(
     wanted, recipe = options.revisions, recipe_of_command(options.revisions)
     with built_side(wanted, Path(settings.directory), recipe, watch, world, command) as (repository, builds):
         side = side_of(builds, name or builds[0].revision.label)
-        (subject,) = subjects_of([side], command, shell=options.launch.shell, search_path=world.search_path)
+        (subject,) = subjects_of([side], command, shell=options.shell, search_path=world.search_path)
         yield subject, findings_of(repository, [builds], [subject], settings, world)
 
 

@@ -123,7 +123,7 @@ def _request(command: str, ends: Ends, recipe: Recipe, options: Options, setting
         ends.good,
         ends.bad,
         recipe.in_first_layout,
-        options.launch.shell,
+        options.shell,
         settings,
         selection,
         jobs_checked(options.counting.jobs),

@@ -52,7 +52,7 @@ def weighing_of_commands(commands: Sequence[str], names: Sequence[str], options:
     subjects: list[Subject] = []
     for command, name, role in zip(commands, names, roles, strict=True):
         try:
-            subjects.append(command_subject(command, name, role, shell=options.launch.shell, search_path=search_path))
+            subjects.append(command_subject(command, name, role, shell=options.shell, search_path=search_path))
         except UsageError as error:
             if suggestion := suggest_revisions(commands, command, world.environment):
                 raise UsageError(suggestion) from error
@@ -66,7 +66,7 @@ def run_of_command(command: str, name: str | None, options: Options, world: Worl
 
     settings = settings_of(options, world, commands=[command] if command else [])
     search_path = world.search_path
-    subject = command_subject(command, name or command, "command", shell=options.launch.shell, search_path=search_path)
+    subject = command_subject(command, name or command, "command", shell=options.shell, search_path=search_path)
     return request_of(options, [subject], settings)
 
 

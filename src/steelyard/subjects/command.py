@@ -51,12 +51,13 @@ def command_subject(
     name: str,
     role: str,
     *,
-    shell: bool,
+    shell: bool | None,
     search_path: str | None = None,
     directory: str | None = None,
 ) -> Subject:
     """Read one command line; `role` is what an error calls it: with `baseline` it says "the baseline command".
 
+    `shell` says whether a shell runs it; None where none can be asked to, as for a harness's program.
     The command runs in `directory`, if given, and a relative path of its program starts there. Raises UsageError if the
     command is empty, or its program is missing or not executable.
     """
@@ -65,14 +66,15 @@ def command_subject(
     argv = [_SHELL, "-c", command] if shell else _words(command, role, directory)
     # A program that a parameter names is looked for once the parameter's values are known.
     deferred = PLACEHOLDER.search(argv[0]) is not None
+    may_have_shell = role in _ROLES_WITH_SHELL and shell is not None
     try:
-        program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory)
+        program = argv[0] if deferred else _find_program(argv[0], role, search_path, directory, may_have_shell)
         _check_env_program(argv, role, directory)
         _check_jar(argv, role, directory)
     except UsageError as error:
-        hint = _quoted_path_hint(command, directory) or _shell_hint(command, argv[0], role)
+        hint = _quoted_path_hint(command, directory) or _shell_hint(command, argv[0], may_have_shell)
         raise UsageError(f"{error}{hint}") from error
-    subject = Subject(name=name, command=command, argv=argv, program=program, shell=shell, directory=directory)
+    subject = Subject(name=name, command=command, argv=argv, program=program, shell=bool(shell), directory=directory)
     return subject if shell or deferred else subject.model_copy(update={"digest": digest(weighed_file(subject))})
 
 
@@ -238,7 +240,7 @@ _DASHES = ("\N{EN DASH}", "\N{EM DASH}")
 _TYPOGRAPHIC_QUOTES = tuple("\N{LEFT SINGLE QUOTATION MARK}\N{RIGHT SINGLE QUOTATION MARK}“”„«»")
 
 
-def _shell_hint(command: str, first: str, role: str) -> str:
+def _shell_hint(command: str, first: str, may_have_shell: bool) -> str:
     """Return what to add to an error about a command that a shell might have understood."""
     if sets_variable(first):
         return f"; env before {first} sets it for this command alone; for all a variable is set by --env {first}"
@@ -247,15 +249,15 @@ def _shell_hint(command: str, first: str, role: str) -> str:
     if first.startswith(_TYPOGRAPHIC_QUOTES):
         return f"; {first[0]} is no quote to a shell: ' and \" are"
     words = shell_words(command)
-    way_out = ": --shell runs it by one" if "/" in first and role in _ROLES_WITH_SHELL else ""
+    way_out = ": --shell runs it by one" if "/" in first and may_have_shell else ""
     return f" ({', '.join(words)} in it would be a shell's to understand{way_out})" if words else ""
 
 
-def _find_hint(role: str) -> str:
+def _find_hint(role: str, may_have_shell: bool) -> str:
     """Return what to do about a program that is not on PATH; only for measured commands is --shell an option."""
-    if role not in _ROLES_WITH_SHELL:
-        return "check the spelling, or give its path"
     quotes = _QUOTES_HINT if role == "candidate" else ""
+    if not may_have_shell:
+        return f"check the spelling, or give its path{quotes}"
     return f"check the spelling, give its path, or use --shell for a shell's own commands{quotes}"
 
 
@@ -352,11 +354,13 @@ def _check_jar(argv: Sequence[str], role: str, directory: str | None) -> None:
         )
 
 
-def _find_program(argument: str, role: str, search_path: str | None, directory: str | None) -> str:
+def _find_program(
+    argument: str, role: str, search_path: str | None, directory: str | None, may_have_shell: bool = False
+) -> str:
     if "/" not in argument:
         found = shutil.which(argument, path=search_path)
         if found is None:
-            hint = _start_hint(argument, directory) or _find_hint(role)
+            hint = _start_hint(argument, directory) or _find_hint(role, may_have_shell)
             raise UsageError(f"{_command_of(role)} {argument!r} was not found on PATH: {hint}")
         return found
     program = argument if directory is None else str(Path(directory, argument))

@@ -43,7 +43,7 @@ class SearchRequest:
     good: str
     bad: str
     recipe: Recipe
-    shell: bool
+    shell: bool | None
     settings: Settings
     selection: Selection
     jobs: int | None

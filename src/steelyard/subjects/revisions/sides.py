@@ -61,7 +61,7 @@ class Side:
             lacks_target=failed is not None and failed.may_be_new,
         )
 
-    def subject(self, command: str, role: str, *, shell: bool, search_path: str | None) -> Subject:
+    def subject(self, command: str, role: str, *, shell: bool | None, search_path: str | None) -> Subject:
         """Return a command as a subject here; raises UsageError unless its program is in every folder."""
         if len(self.builds) == 1 and (layout := self.builds[0].recipe.layout) is not None:
             command = with_values(command, {LAYOUT: str(layout)})
@@ -170,7 +170,7 @@ def side_of(builds: Builds, name: str) -> Side:
 
 
 def subjects_of(
-    sides: Sequence[Side], command: str, *, shell: bool, search_path: str | None, is_harness: bool = False
+    sides: Sequence[Side], command: str, *, shell: bool | None, search_path: str | None, is_harness: bool = False
 ) -> list[Subject]:
     """Return the command as a subject of each side; raises UsageError if a side lacks its program.
 
