@@ -251,7 +251,8 @@ def test_an_executable_of_cargo_without_its_hash_is_told_of_it(tmp_path: Path) -
     assert "; check the path" in refusal(str(made.with_name("fold")))
     made.parent.mkdir(parents=True)
     made.touch()
-    assert "cargo puts a hash behind that name: have the build copy" in refusal(str(made.with_name("fold")))
+    for name in ("fold", "fold-*"):
+        assert "cargo puts a hash behind that name: have the build copy" in refusal(str(made.with_name(name)))
     assert "; check the path" in refusal(str(made.with_name("old")))
 
 

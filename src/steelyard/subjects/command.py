@@ -299,7 +299,7 @@ def _noexec_hint(program: str) -> str | None:
 
 def _cargo_hash_hint(path: Path) -> str | None:
     """Return what to do if cargo has appended a hash to an executable's name, which differs from build to build."""
-    if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name)}-*")):
+    if path.parent.name != "deps" or not any(path.parent.glob(f"{escape(path.name.removesuffix('-*'))}-*")):
         return None
     return (
         "cargo puts a hash behind that name: have the build copy the executable to a path without one, as that which "
