@@ -305,6 +305,17 @@ def test_refusals(scripted: ScriptedWorld, words: list[str], said: str) -> None:
     assert scripted.launched == []
 
 
+@pytest.mark.usefixtures("repo")
+def test_where_a_kept_build_lacks_the_program_the_way_to_build_it_again_is_told(scripted: ScriptedWorld) -> None:
+    words = ("compare", "--base", "main", *BUILT, "./program")
+    assert scripted(*words).status == 1
+    for folder in {os.fsdecode(spec.cwd or b"") for spec in scripted.launched}:
+        Path(folder, "program").unlink()
+    again = "; if something removed it since, steelyard cache --clear has all built again)"
+    assert again in scripted(*words).err.decode()
+    assert again not in scripted("compare", "--base", "main", "--build", "true", "./program").err.decode()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -54,6 +54,8 @@ class Built:
     """The times of its checkout and of the end of its build, in seconds of the Unix clock."""
     targets: Mapping[str, OwnBuild] = field(default_factory=dict, compare=False, repr=False)
     """What became of the builds of single targets, by their names."""
+    is_kept: bool = field(default=False, compare=False)
+    """Whether it was made before, so that something may have removed files of it since."""
     here: Path | None = None
     """The user's folder, of which `folder` is this revision's own copy."""
     tracked: Callable[[], frozenset[str] | None] = field(default=lambda: None, compare=False, repr=False)
@@ -90,10 +92,11 @@ def built(
     keys = Keys(repository, cache, source).of_jobs(marked_jobs, inputs)
     jobs_by_key = dict(zip(keys, marked_jobs, strict=True))
     with ExitStack() as holding:
-        entries, is_any_new = _entries(maker, jobs_by_key, holding)
-        if is_any_new:
+        entries, made = _entries(maker, jobs_by_key, holding)
+        if made:
             cache.bound()
-        yield [_built(maker, job, entries[key]) for key, job in zip(keys, marked_jobs, strict=True)]
+        pairs = zip(keys, marked_jobs, strict=True)
+        yield [_built(maker, job, entries[key], is_kept=key not in made) for key, job in pairs]
 
 
 def _refuse_shared_folders(recipe: Recipe) -> None:
@@ -104,22 +107,20 @@ def _refuse_shared_folders(recipe: Recipe) -> None:
         )
 
 
-def _entries(maker: Maker, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], bool]:
-    """Return every entry, complete and held by `holding`, and whether any of them had to be built."""
-    is_any_new = False
+def _entries(maker: Maker, jobs: Mapping[str, Job], holding: ExitStack) -> tuple[dict[str, Entry], set[str]]:
+    """Return every entry, complete and held by `holding`, and the keys of those that had to be built."""
+    made = set[str]()
     for _ in range(_MOST_TRIES):
         with ExitStack() as attempt:
             entries = {key: _acquire(maker, key, jobs[key], attempt) for key in sorted(jobs)}
-            missing = [
-                (job, entries[key]) for key, job in jobs.items() if not has_targets(entries[key].facts(), job.marked)
-            ]
-            maker.make(missing)
-            is_any_new |= bool(missing)
+            missing = [key for key, job in jobs.items() if not has_targets(entries[key].facts(), job.marked)]
+            maker.make([(jobs[key], entries[key]) for key in missing])
+            made.update(missing)
             if all(entry.share() for entry in entries.values()):
                 for entry in entries.values():
                     entry.note_use()
                 holding.enter_context(attempt.pop_all())
-                return entries, is_any_new
+                return entries, made
     raise MeasurementError(
         f"builds are removed from {maker.cache.folder} as soon as they are made: what else clears it?"
     )
@@ -146,7 +147,7 @@ def _acquire(maker: Maker, key: str, job: Job, attempt: ExitStack) -> Entry:
                     return entry
 
 
-def _built(maker: Maker, job: Job, entry: Entry) -> Built:
+def _built(maker: Maker, job: Job, entry: Entry, *, is_kept: bool) -> Built:
     """Return a job's build, whose entry is held; raises UsageError if that has been made for who needs no folder."""
     maker.check_directory(job, entry)
     facts = entry.facts()
@@ -166,6 +167,7 @@ def _built(maker: Maker, job: Job, entry: Entry) -> Built:
         notes,
         (entry.begun_s(), facts.made_s) if facts else (0.0, 0.0),
         targets,
+        is_kept,
         maker.repository.here,
         lru_cache(partial(_tracked_files, maker.repository.git.within(entry.files))),
     )

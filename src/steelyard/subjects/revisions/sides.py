@@ -56,7 +56,7 @@ class Side:
         return replace(
             self,
             revision=self.revision.model_copy(update={"build": whole}),
-            how_built=f"built by {shown_command(command)}; see {outcomes[0].log}",
+            how_built=_how_built(self.builds[0], command, outcomes[0].log),
             error=failed.error if failed and not failed.may_be_new else None,
             lacks_target=failed is not None and failed.may_be_new,
         )
@@ -162,11 +162,12 @@ def subject_in(side: Side, subject: Subject) -> Subject:
 
 def side_of(builds: Builds, name: str) -> Side:
     """Return the side that these builds make up."""
-    facts = builds[0].facts()
+    first = builds[0]
+    facts, how_built = first.facts(), _how_built(first, first.recipe.written, first.log)
     if len(builds) > 1:
-        facts = facts.model_copy(update={"build": builds[0].recipe.command, "layout": None})
+        facts = facts.model_copy(update={"build": first.recipe.command, "layout": None})
     folders = [one.folder for one in builds]
-    return Side(name, folders, facts, builds[0].revision.label, _how_built(builds[0]), builds=builds)
+    return Side(name, folders, facts, first.revision.label, how_built, builds=builds)
 
 
 def subjects_of(
@@ -219,7 +220,8 @@ def _has_program(folder: Path, command: str) -> bool:
         return False
 
 
-def _how_built(side: Built) -> str:
-    if side.recipe.written is None:
+def _how_built(build: Built, command: str | None, log: Path) -> str:
+    if command is None:
         return "where nothing is built: give --build CMD"
-    return f"built by {shown_command(side.recipe.written)}; see {side.log}"
+    again = "; if something removed it since, steelyard cache --clear has all built again" if build.is_kept else ""
+    return f"built by {shown_command(command)}; see {log}{again}"
