@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := native/launch native/preload native/probes native/read native/heap native/scatter native/clock native/signs
-# One more than there are processors, as tests that start programs wait for them.
-WORKERS ?= $(shell expr $$(nproc) + 1)
+# One more than there are processors, as tests that start programs wait for them. On a large machine this command may have a
+# few processors and little memory alone, which nproc does not tell, and each worker takes half a GB.
+WORKERS ?= $(shell n=$$(nproc); echo $$(((n < 12 ? n : 12) + 1)))
 # The crates whose tests judge measurements of this machine, which nobody can keep quiet: they get a second try, as below.
 MEASURING := native/launch native/clock
 CRATES := $(NATIVE) sdk/rust examples/rust
