@@ -47,9 +47,10 @@ os.umask(0o022)
 
 
 # A pytest that a test starts must not take itself for a worker of this one, nor git its repository for that of a hook
-# that runs the tests.
-for name in [name for name in os.environ if name.startswith(("PYTEST_XDIST_", "GIT_"))]:
-    del os.environ[name]
+# that runs the tests. What else is said to this pytest and its Python is not meant for those of the tests.
+for name in [*os.environ]:
+    if name.startswith(("PYTEST_XDIST_", "PYTEST_ADDOPTS", "PYTHONWARNINGS", "GIT_")):
+        del os.environ[name]
 
 
 # A shell's background jobs, and what nohup starts, ignore these signals. So would a program that a test starts and

@@ -153,14 +153,9 @@ TROUBLE = """
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out this environment's other plugins, some of which take longer to load than everything else.
-
-    What else it says of how pytest prints and warns is left out, too.
-    """
+    """Leave out this environment's other plugins, some of which take longer to load than all else; and colours."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PY_COLORS", "0")
-    for name in ("PYTEST_ADDOPTS", "PYTHONWARNINGS"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
