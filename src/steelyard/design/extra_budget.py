@@ -120,11 +120,9 @@ def _extended_settings(record: Weighing, more: ExtraBudget, places: Sequence[tup
 
     `places` are, for each open benchmark, its pairs so far and what they have spent.
     """
-    more_pairs = 0 if more.pairs is None else more.pairs
+    looks = [next_look(pairs + more.pairs - 1, budgets) for pairs, budgets in places] if more.pairs else []
     budget = {
-        "pairs": None
-        if not more_pairs
-        else max(next_look(pairs + more_pairs - 1, budgets) for pairs, budgets in places),
+        "pairs": max(looks, default=None),
         "max_time_s": None if more.seconds is None else used_s(record) + more.seconds,
         "longest_time_s": None,
     }
