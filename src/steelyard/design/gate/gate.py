@@ -134,7 +134,8 @@ def _standing(verdict: Verdict, limit: Limit | None) -> Standing:
 def _no_data_message(judged: Judged) -> str:
     verdict = judged.verdict
     what = "nothing" if verdict.change is None else "only the warm-up"
-    return f"{verdict.benchmark}: {what} was measured for {verdict.metric}{_undefined_reason(judged)}"
+    undefined = [f" ({finding.message})" for finding in verdict.findings if finding.code == "undefined"]
+    return f"{verdict.benchmark}: {what} was measured for {verdict.metric}{''.join(undefined[:1])}"
 
 
 def _interrupted_problems(report: GateReport) -> list[str]:
@@ -152,11 +153,6 @@ def _unmeasured_problems(report: GateReport) -> list[str]:
     """Return why nothing was measured: what skips itself says it."""
     skipped = [one.skipped_part.message for one in report.weighings if one.skipped_part is not None]
     return skipped or ["no benchmark was measured"]
-
-
-def _undefined_reason(judged: Judged) -> str:
-    undefined = [finding.message for finding in judged.verdict.findings if finding.code == "undefined"]
-    return f" ({undefined[0]})" if undefined else ""
 
 
 def _missing_problems(report: GateReport) -> list[str]:
