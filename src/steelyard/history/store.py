@@ -40,10 +40,8 @@ def utc_now() -> datetime:
 
 
 class _StoredFile(NamedTuple):
-    """A record or a journal; sorts in the order of the measuring."""
+    """A record or a journal, and what the system tells of it: its time is when it was last written to."""
 
-    time_ns: int
-    """When it was last written to."""
     path: Path
     status: os.stat_result
 
@@ -197,8 +195,8 @@ class Store:
                 with suppress(FileNotFoundError):  # it was removed meanwhile
                     status = path.lstat()
                     if stat.S_ISREG(status.st_mode):
-                        records.append(_StoredFile(status.st_mtime_ns, path, status))
-        return sorted(records)
+                        records.append(_StoredFile(path, status))
+        return sorted(records, key=lambda kept: (kept.status.st_mtime_ns, kept.path))
 
 
 def is_name(text: str) -> bool:
@@ -215,7 +213,7 @@ def _set_back_times(kept: list[_StoredFile], newest: Path) -> None:
     """Set the times of all that seem to be later than `newest` back to before it, in their order."""
     limit_ns = newest.stat().st_mtime_ns
     for later in reversed(kept):
-        if later.path != newest and later.time_ns >= limit_ns:
+        if later.path != newest and later.status.st_mtime_ns >= limit_ns:
             limit_ns -= 1
             with suppress(OSError):
                 os.utime(later.path, ns=(later.status.st_atime_ns, limit_ns))
