@@ -339,6 +339,16 @@ def test_parts_that_are_kept_are_merged_by_their_names(scripted: ScriptedWorld) 
     assert len(weighing_in("all.json").parts) == 2
 
 
+def test_a_merged_record_is_not_said_to_go_on_with_another_budget(scripted: ScriptedWorld) -> None:
+    for number in (1, 2):
+        scripted(*PAIRS, "--pairs", "12", "--shard", f"{number}/2", "-o", f"{number}.json")
+    scripted("merge", "1.json", "2.json", "-o", "all.json")
+    for budget in ([], ["--max-time", "9"]):
+        assert scripted.refuses("compare", "--resume", "all.json", *budget) == (
+            "all.json was merged from several weighings: carry each of them on, and merge them again"
+        )
+
+
 def test_parts_of_several_machines_are_told(scripted: ScriptedWorld) -> None:
     scripted.script = noisy(0.0, 0.001)
     for number in (1, 2):

@@ -74,8 +74,6 @@ _REASONS_TO_EXTEND: tuple[StopReason, ...] = (*BUDGET_ENDS, "futile", "decided")
 
 
 def _check_has_ended(record: Weighing, path: Path, more: ExtraBudget) -> None:
-    if record.parts:
-        raise UsageError(f"{path} was merged from several weighings: carry each of them on, and merge them again")
     if "interrupted" in record.stop:
         given = (("--max-time", more.seconds), ("--pairs", more.pairs))
         options = " and ".join(option for option, amount in given if amount is not None)

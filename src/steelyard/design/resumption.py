@@ -34,6 +34,8 @@ def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None
     record = load(path)
     if isinstance(record, Run):
         raise UsageError(f"{path} is a run of one subject: only a weighing can be resumed")
+    if record.parts:
+        raise UsageError(f"{path} was merged from several weighings: carry each of them on, and merge them again")
     if record.unmeasured is not None:
         raise UsageError(f"{path} has nothing to go on with: {record.unmeasured.message}")
     if more is None and {*record.stop} <= {"failed"}:
