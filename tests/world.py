@@ -144,8 +144,8 @@ class ScriptedServer:
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
         measured = self._single(spec)
-        if (told := waiting or self.waiting) is not None:
-            told(measured.wall_ns / 1e9)
+        for tell in filter(None, (self.waiting, waiting)):
+            tell(measured.wall_ns / 1e9)
         for _ in range(1, spec.repeat):
             if measured.cancelled or measured.timed_out:
                 break

@@ -72,6 +72,15 @@ def test_what_never_ends_is_killed_when_its_time_is_over(launcher: Launcher) -> 
     assert measured.stderr == b"waiting\n"
 
 
+def test_whoever_waits_is_told_beside_the_one_who_asked(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, the clock of a weighing would take a long `--prepare` before Ctrl-Z for time that it was stopped."""
+    always, once = list[float](), list[float]()
+    monkeypatch.setattr(launcher, "waiting", always.append)
+    launcher.launch(sh(b"exec sleep 0.7"), once.append)
+    assert always == once
+    assert once
+
+
 def test_what_a_launch_leaves_behind_is_killed_and_named(launcher: Launcher) -> None:
     measured = launcher.launch(sh(b"sleep 600 & echo $!", stdout=100))
     assert measured.stdout is not None

@@ -91,7 +91,7 @@ class Launcher:
         self._replies = own_end.makefile("rb")
         self._in_flight = self._cancel_wanted = False
         self.waiting: Callable[[float], None] | None = None
-        """Used as `waiting` for requests that have none of their own; see `launch`."""
+        """Is called as the `waiting` of `launch` is, for every request."""
         self.server_pid = 0
         try:
             hello = self._receive()
@@ -236,7 +236,7 @@ class Launcher:
         """Return the server's reply to a request, whose launches may take up to `longest_ns`."""
         try:
             self._send(f"{{{fields}}}\n".encode())
-            return self._receive(longest_ns, waiting or self.waiting)
+            return self._receive(longest_ns, waiting)
         except BaseException:
             # A late reply would be taken for that to the next request, so this server takes no more requests.
             with suppress(OSError):
@@ -275,8 +275,8 @@ class Launcher:
         while not self._arrivals.poll(_POLL_MS):
             # Polls are counted, not seconds: this process may have been stopped as well.
             late += 1
-            if waiting is not None:
-                waiting(late * _POLL_MS / 1000)
+            for tell in filter(None, (self.waiting, waiting)):
+                tell(late * _POLL_MS / 1000)
             stopped = stopped + 1 if _is_stopped(self.server_pid) else 0
             if stopped > _MOST_POLLS_STOPPED:
                 raise ServerLostError(

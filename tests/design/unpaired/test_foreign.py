@@ -142,7 +142,7 @@ def test_means_of_one_unit_in_two_directions_say_which() -> None:
         for side in (a, b)
         for rest in [side.benchmarks[2:]]
     ]
-    report = compare_foreign(*odd, margin=0.005, alpha=0.01)
+    report = compare_foreign(*odd, TERMS)
     unit = report.verdicts[0].unit
     assert [mean.metric for mean in report.means] == [f"{unit}, lower is better", f"{unit}, higher is better"]
     told = [line.split(":")[0] for line in mean_sentences(report)]

@@ -51,7 +51,7 @@ class LaunchServer(Protocol):
     missing_counters: Mapping[str, int]
     """The events that cannot be counted here, with the system's error numbers."""
     waiting: Callable[[float], None] | None
-    """Is called as the `waiting` of `launch` is, for launches without one, and for several in one request."""
+    """Is called as the `waiting` of `launch` is, for every request."""
 
     def launch(self, spec: LaunchSpec, waiting: Callable[[float], None] | None = None) -> Measured:
         """Run one launch to its end; if it lasts, `waiting` is told now and then for how long, in seconds.
