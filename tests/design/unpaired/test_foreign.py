@@ -137,12 +137,12 @@ def test_only_what_is_of_one_unit_has_a_mean() -> None:
 
 def test_means_of_one_unit_in_two_directions_say_which() -> None:
     a, b = (foreign_results({name: processes(20, seed=one) for one, name in enumerate("abcd")}, name=x) for x in "xy")
-    odd = [
+    a, b = (
         replace(side, benchmarks=[*side.benchmarks[:2], *(replace(one, higher_is_better=True) for one in rest)])
         for side in (a, b)
         for rest in [side.benchmarks[2:]]
-    ]
-    report = compare_foreign(*odd, TERMS)
+    )
+    report = compare_foreign(a, b, TERMS)
     unit = report.verdicts[0].unit
     assert [mean.metric for mean in report.means] == [f"{unit}, lower is better", f"{unit}, higher is better"]
     told = [line.split(":")[0] for line in mean_sentences(report)]
