@@ -95,6 +95,13 @@ def test_what_fails_is_a_line_and_the_user_s_part_of_the_traceback(write: Write)
     assert frames == [str(path)] * 2
 
 
+def test_one_that_skips_itself_is_no_failure(write: Write) -> None:
+    found = shown(write("import unittest\n@bench\ndef work(): raise unittest.SkipTest('no\\ndevice')"))
+    assert found.stdout == "bench_x.py::work  it skipped itself: no device\n"
+    assert "Traceback" not in found.stderr
+    assert found.returncode == 0
+
+
 def test_what_benchmarks_print_is_not_between_the_lines(write: Write) -> None:
     path = write(
         "import os\n@bench\ndef prints(): print('hello'); os.write(1, b'there')\n"

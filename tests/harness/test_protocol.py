@@ -130,6 +130,23 @@ def test_the_collector(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("skip", "said"),
+    [
+        ("import unittest; raise unittest.SkipTest('no device')", "it skipped itself: no device"),
+        ("import unittest; raise type('Own', (unittest.SkipTest,), {})", "it skipped itself"),
+        ("import pytest; pytest.skip('no device')", "it skipped itself: no device"),
+    ],
+)
+def test_a_benchmark_that_skips_itself(write: Write, skip: str, said: str) -> None:
+    path = write(f"@bench\ndef work(): {skip}")
+    forked = parts_of(call([*HARNESS, path], each_arguments("bench_x.py::work")))
+    for called in (ran(path, "bench_x.py::work"), *forked):
+        assert called.status == 1
+        assert called.body == [{"error": said, "skipped": True}]
+        assert "Traceback" not in called.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (run_arguments("bench_x.py::plain "), "no benchmark is called 'bench_x.py::plain '"),

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 DONE, RAISED, USAGE, INTERRUPTED = 0, 1, 2, 130
 STATEMENT = "<timeit>"
 """The file name of a statement in tracebacks."""
+# What unittest and pytest raise to skip; by name, as to import either would cost each launch its time.
+_SKIPS = {("unittest.case", "SkipTest"), ("builtins", "Skipped")}
 
 
 class BodyError(Exception):
@@ -22,6 +24,14 @@ def complain(message: str) -> int:
     """Say on stderr what is wrong with the command line; return the exit status for that."""
     print(f"steelyard.harness: {message}", file=sys.stderr)
     return USAGE
+
+
+def skipped(error: BaseException) -> str | None:
+    """Return what is said of a benchmark that skips itself by this; None if the error is no skip."""
+    if not any((one.__module__, one.__qualname__) in _SKIPS for one in type(error).__mro__):
+        return None
+    reason = _message(error)
+    return f"it skipped itself: {reason}" if reason else "it skipped itself"
 
 
 def fault(error: BaseException, files: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ import shutil
 import sys
 from contextlib import contextmanager, suppress
 
-from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault
+from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault, skipped
 from steelyard.harness.find import FindError
 from steelyard.harness.names import BadNameError
 
@@ -40,8 +40,9 @@ def show(suite: Suite, arguments: list[str]) -> int:
         except KeyboardInterrupt:
             return INTERRUPTED
         except BaseException as error:  # raised by the user's code, which may also try to exit
-            status = RAISED
-            shown = f"failed: {' '.join(fault(error, suite.files).splitlines())}"
+            reason = skipped(error)
+            status = status if reason else RAISED
+            shown = " ".join((reason or f"failed: {fault(error, suite.files)}").splitlines())
         try:
             print(f"{entry.name:{width}}  {shown}", flush=True)
         except OSError as error:  # as with `| head`: nobody would see the rest

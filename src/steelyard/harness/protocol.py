@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.harness.arguments import ArgumentError, Request, descriptor, request
-from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault
+from steelyard.harness.faults import DONE, INTERRUPTED, RAISED, complain, fault, skipped
 from steelyard.harness.find import FindError
 from steelyard.harness.names import BadNameError
 from steelyard.harness.response import Response
@@ -42,7 +42,8 @@ def _run_for_status(suite: Suite, response: Response, follow: Callable[[], None]
         response.error("interrupted")
         return INTERRUPTED
     except BaseException as error:  # raised by the user's code, which may also try to exit
-        response.error(fault(error, suite.files))
+        reason = skipped(error)
+        response.error(reason or fault(error, suite.files), skipped=reason is not None)
         return RAISED
     return DONE
 
