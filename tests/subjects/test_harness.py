@@ -61,6 +61,19 @@ def test_a_program_that_knows_our_words_speaks_the_protocol(tmp_path: Path) -> N
     assert not ProtocolHarness().recognises(launch(str(tmp_path / "missing")))
 
 
+def test_a_program_that_env_starts_in_another_folder_is_looked_at_there(tmp_path: Path) -> None:
+    def of(*words: str) -> LaunchSpec:
+        return replace(launch("/usr/bin/env"), argv=tuple(map(str.encode, words)), cwd=str(tmp_path).encode())
+
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite/bench").write_bytes(b"\0--steelyard-loops=\0")
+    (tmp_path / "suite/test_theirs.py").write_text("def test_it(benchmark):\n    pass\n")
+    assert recognised_harness([of("env", "-C", "suite", "./bench")]) == "protocol"
+    assert recognised_harness([of("env", "-C", "suite", "pytest", "test_theirs.py")]) == "pytest-benchmark"
+    with pytest.raises(UsageError, match="`go` would build again in each launch"):
+        recognised_harness([of("env", "-C", "suite", "go", "test", "-bench", ".")])
+
+
 @pytest.mark.parametrize(("tool", "builds"), [("cargo", "cargo bench --no-run"), ("go", "go test -c")])
 def test_what_builds_benchmarks_is_no_program_that_has_some(tool: str, builds: str) -> None:
     with pytest.raises(UsageError, match=f"`{tool}` would build again in each launch: give the .* that {builds} makes"):

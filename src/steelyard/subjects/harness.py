@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from steelyard.model.errors import UsageError
+from steelyard.subjects.programs import behind_env
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -228,6 +229,7 @@ _BUILDING = {"cargo": "cargo bench --no-run", "go": "go test -c"}
 
 def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
     """Return the name of the harness that recognises all of these programs; raises UsageError unless one alone does."""
+    launches = [*map(_behind_env, launches)]
     found = [name for name in harness_names() if _recognises(name, launches)]
     if len(found) == 1:
         return found[0]
@@ -240,6 +242,16 @@ def recognised_harness(launches: Sequence[LaunchSpec]) -> str:
     if (tool := next(filter(_BUILDING.get, names), None)) and not found:
         way_out = f"`{tool}` would build again in each launch: give the executable that {_BUILDING[tool]} makes"
     raise UsageError(f"--harness {AUTO}: {several if found else nothing}: {way_out}")
+
+
+def _behind_env(launch: LaunchSpec) -> LaunchSpec:
+    """Return the launch of what `env -C FOLDER COMMAND` starts; any other launch as it is."""
+    folder, words = behind_env([*map(os.fsdecode, launch.argv)])
+    if not folder:
+        return launch
+    cwd = os.path.join(os.fsdecode(launch.cwd or b""), folder)  # noqa: PTH118 - it may be any bytes
+    program = os.path.join(cwd, words[0]) if "/" in words[0] else words[0]  # noqa: PTH118
+    return replace(launch, program=os.fsencode(program), argv=(*map(os.fsencode, words),), cwd=os.fsencode(cwd))
 
 
 def _recognises(name: str, launches: Sequence[LaunchSpec]) -> bool:
