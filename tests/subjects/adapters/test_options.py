@@ -23,7 +23,10 @@ from tests.subjects.adapters.driven import spec
         *((GoogleBenchmark, option) for option in ("--benchmark_list_tests=true", "--benchmark_list_tests", "--help")),
         *((Go, option) for option in ("-test.list", "--test.list=.")),
         *((Jmh, option) for option in ("-l", "-lprof", "-h", "-i", "-foe", "-rf", "-rff", "-o")),
-        *((Pyperf, option) for option in ("-o", "--output=x.json", "--fast", "--rigorous", "--profile", "--help")),
+        *(
+            (Pyperf, option)
+            for option in ("-o", "--output=x.json", "--pipe=5", "--fast", "--rigorous", "--profile", "--help")
+        ),
     ],
 )
 def test_an_option_that_contradicts_ours_is_to_be_left_out(harness: type[Harness], option: str) -> None:

@@ -41,9 +41,9 @@ _FD = 3
 _NO_TASK = 1 << 30
 # Options that pyperf's manager follows, which no worker has.
 _ABOUT_PYTHON = ("--python", "--compare-to")
-# With these a worker refuses the file of the one before, takes other numbers of samples, times a profiler, or none.
+# With these a worker writes to another file, takes other numbers of samples, times a profiler, or none.
 _CONTRADICTING = frozenset(
-    {"-o", "--output", "--fast", "--rigorous", "--debug-single-value", "--profile", "-h", "--help"}
+    {"-o", "--output", "--pipe", "--fast", "--rigorous", "--debug-single-value", "--profile", "-h", "--help"}
 )
 _MODULE = [("-m", "pyperf"), ("pyperf", "timeit")]
 
