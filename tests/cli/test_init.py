@@ -478,15 +478,21 @@ def test_go_s_benchmarks_are_built_with_their_tag_and_not_of_other_systems(here_
         "b_test.go": f"// Copyright\n\n//go:build bench\n\n{benchmark}",
         "c_test.go": f"//go:build slow\n// +build slow\n\n{benchmark}",
         "linux/x_linux_test.go": f"//go:build linux\n\n{benchmark}",
+        "both/x_test.go": f"//go:build linux && bench && !race && go1.21\n\n{benchmark}",
+        "old/x_test.go": f"// +build bench,!race\n// +build slow\n\n{benchmark}",
+        "either/x_test.go": f"//go:build bench || amd64\n\n{benchmark}",
         "generated/x_test.go": f"//go:build ignore\n\n{benchmark}",
         "windows/x_windows_test.go": benchmark,
-        "mac/x_test.go": f"//go:build darwin\n\n{benchmark}",
+        "mac/x_test.go": f"//go:build darwin && bench\n\n{benchmark}",
     }
     put(here_without_python.folder, files)
     here_without_python("init")
     assert [one.build for one in written(here_without_python.folder).targets] == [
         "go test -c -tags bench,slow -trimpath -o ./steelyard.test .",
+        "go test -c -tags bench -trimpath -o ./both/steelyard.test ./both",
+        "go test -c -trimpath -o ./either/steelyard.test ./either",
         "go test -c -trimpath -o ./linux/steelyard.test ./linux",
+        "go test -c -tags bench,slow -trimpath -o ./old/steelyard.test ./old",
     ]
 
 

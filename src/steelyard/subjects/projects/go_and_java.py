@@ -22,8 +22,9 @@ _GO_BENCHMARK = re.compile(r"^func Benchmark\w*\(", re.MULTILINE)
 _GO_PROGRAM = re.compile(r"^package main\b", re.MULTILINE)
 # How a file is marked that no build shall take, such as one that generates code.
 _GO_LEFT_OUT = re.compile(r"^//(?:go:build|\s*\+build)\b.*\bignore\b", re.MULTILINE)
-# A file that is built only by who names this tag, which is none that Go knows of itself.
-_GO_TAG = re.compile(r"^//go:build (\w+)$", re.MULTILINE)
+# A file that is built only by who names all of these tags; where there is a choice of tags, none is taken.
+_GO_TAGS = re.compile(r"^//(?:go:build ([\w.!& ]+)|\s*\+build ([\w.!,]+))$", re.MULTILINE)
+_GO_TAG = re.compile(r"(?<![\w.!])(?!go1\.)[\w.]+")
 _GO_ELSEWHERE = frozenset(
     "aix android darwin dragonfly freebsd illumos ios js netbsd openbsd plan9 solaris wasip1 windows".split()  # noqa: SIM905
 )
@@ -58,7 +59,8 @@ def go(folder: Path) -> FoundProject | None:
     for path in files_named(folder, "_test.go"):
         if not _GO_BENCHMARK.search(source := text_of(path)) or _GO_LEFT_OUT.search(source):
             continue
-        tags, (*_, suffix) = _GO_TAG.findall(source), path.stem.removesuffix("_test").partition("_")[2].split("_")
+        tags = _GO_TAG.findall(" ".join(map("".join, _GO_TAGS.findall(source))))
+        *_, suffix = path.stem.removesuffix("_test").partition("_")[2].split("_")
         if _GO_ELSEWHERE.isdisjoint([*tags, suffix]):
             tags_of_packages.setdefault(path.parent, []).extend(tags)
     if not tags_of_packages:
