@@ -390,6 +390,20 @@ def test_ctrl_c_between_two_weighings(
     assert done.err.decode().count("\n") == 3  # the line of commits, the ends, and one step
 
 
+def test_what_was_found_is_written_after_a_second_ctrl_c(
+    scripted: ScriptedWorld, git: Callable[..., History], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git()
+
+    def insisting(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CommitSearch, "_judge", insisting)
+    done = bisect(scripted, "--json", "found.json")
+    assert done.status == 130, done
+    assert json.loads(Path("found.json").read_text())["end"] == "interrupted"
+
+
 def test_ctrl_c_when_all_pairs_of_a_weighing_are_measured(
     scripted: ScriptedWorld, git: Callable[..., History], monkeypatch: pytest.MonkeyPatch
 ) -> None:

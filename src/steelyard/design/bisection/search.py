@@ -83,7 +83,7 @@ class CommitSearch:
             return self._weigh_last()
         except SearchEnded as ended:
             return ended
-        except Interrupted:
+        except (Interrupted, KeyboardInterrupt):  # the second Ctrl-C, too: no journal keeps what the steps have found
             if not self.steps:
                 raise
             return SearchEnded("interrupted", "interrupted")
