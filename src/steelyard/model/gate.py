@@ -118,6 +118,13 @@ class GateReport:
         return bool(self.weighings) and all(one.skipped_part is not None for one in self.weighings)
 
     @property
+    def nothing_compared(self) -> list[Finding]:
+        """Why there is no verdict where none is needed: all weighings are new suites, or parts that skip themselves."""
+        if not (self.is_all_new or self.is_all_skipped):
+            return []
+        return list(dict.fromkeys(one.unmeasured for one in self.weighings if one.unmeasured is not None))
+
+    @property
     def verdict(self) -> GateVerdict:
         """The answer as a word. `failed` comes first, as incomplete results give no answer."""
         if self.problems:

@@ -82,8 +82,8 @@ def page(report: GateReport, title: str = "Steelyard", most_bytes: int = SUMMARY
 
 def _heading(report: GateReport) -> str:
     """Return the verdict as a heading; what passed by its limits, or has none, may still contain something slower."""
-    if report.verdict == "passed" and report.is_all_new:
-        return "nothing to compare yet"
+    if report.verdict == "passed" and report.nothing_compared:
+        return "nothing to compare yet" if report.is_all_new else "nothing to compare in this part"
     if report.verdict == "passed" and report.accepted:
         return gate_words.accepted_count(report)
     if report.verdict == "passed" and any(one.verdict.verdict == "slower" for one in report.judged):

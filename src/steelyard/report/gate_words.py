@@ -28,8 +28,8 @@ def headline(report: GateReport) -> str:
         return shortened(report.problems[0], _LONGEST_PROBLEM) + (
             f" (and {figures.count(number_of_others, 'more problem')})" if number_of_others else ""
         )
-    if report.is_all_new:
-        return shortened(report.new_suites[0].message, _LONGEST_PROBLEM)
+    if reasons := report.nothing_compared:
+        return shortened("; ".join(reason.message for reason in reasons), _LONGEST_PROBLEM)
     number_of_verdicts = figures.count(len(report.deciding), "verdict")
     if report.slower:
         are_above = "is above its limit" if len(report.slower) == 1 else "are above their limits"

@@ -17,6 +17,7 @@ from steelyard.model.files import save
 from steelyard.model.gate import GateReport
 from steelyard.model.launches import Launches
 from steelyard.model.limits import Limits
+from steelyard.report import gate_markdown, gate_words
 from tests.design.scripted_harness import (
     Body,
     fails,
@@ -109,7 +110,10 @@ def test_parts_whose_benchmarks_all_skip_themselves_are_no_answer_together(tmp_p
     assert str(merged.error) == "not measured: a: the test was skipped: no network"
     held = gate([(path.name, path) for path in paths], Limits())
     assert held.problems == [f"not measured: {name}: the test was skipped: no network" for name in ("a", "b")]
-    assert not gate([("1.json", paths[0])], Limits(), of_parts=True).problems
+    alone = gate([("1.json", paths[0])], Limits(), of_parts=True)
+    said = "not measured: a: the test was skipped: no network"
+    assert (alone.verdict, gate_words.headline(alone)) == ("passed", said)
+    assert gate_markdown.page(alone).startswith("### Steelyard: nothing to compare in this part\n")
 
 
 def test_one_that_was_not_reached_before_is_left_out_when_the_weighing_goes_on() -> None:
