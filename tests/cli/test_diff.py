@@ -105,6 +105,34 @@ def test_a_suite_s_mean_stands_below_its_benchmarks(diff: Callable[..., Done], a
     assert "geometric mean" not in diff("a.json", "b.json.gz").text
 
 
+def test_benchmarks_that_are_chosen_are_judged_as_strictly_as_among_all(
+    diff: Callable[..., Done], asked: InProcess
+) -> None:
+    save(two(A, "parse", "sort"), asked.folder / "suite-a.json")
+    save(two(B, "parse", "sort"), asked.folder / "suite-b.json")
+    words = ("suite-a.json", "suite-b.json", "--json", "-")
+    both, chosen = (json.loads(diff(*words, *choice).out) for choice in ((), ("-b", "s*")))
+    assert chosen["verdicts"] == both["verdicts"][1:]
+    assert (chosen["alpha"], chosen["means"]) == (both["alpha"], [])
+    refused = diff(*words, "-b", "x")
+    assert (refused.status, "--benchmark 'x' fits none of the common benchmarks: parse, sort" in refused.sentence) == (
+        2,
+        True,
+    )
+
+
+def test_benchmarks_of_imports_and_counts_are_chosen_alike(diff: Callable[..., Done], asked: InProcess) -> None:
+    many = {name: processes(20, seed=number) for number, name in enumerate("ab")}
+    for name in ("x", "y"):
+        save(foreign_results(many, name=name), asked.folder / f"{name}.json")
+    assert [
+        one["benchmark"] for one in json.loads(diff("x.json", "y.json", "-b", "!a", "-o", "-").out)["verdicts"]
+    ] == ["b"]
+    save(counted(1010), asked.folder / "more.json")
+    assert diff("counted.json", "more.json", "-b", "x").status == 2
+    assert diff("counted.json", "more.json", "-b", "*").status == 1
+
+
 def test_the_answer_is_json_for_scripts(diff: Callable[..., Done], asked: InProcess) -> None:
     done = diff("a.json", "b.json.gz", "--json", "-")
     answer = json.loads(done.out)

@@ -41,13 +41,15 @@ def diff(
     metrics: str | Sequence[str] | None = None,
     force: bool | None = False,
     same_conditions: bool | None = False,
+    benchmarks: str | Sequence[str] | None = None,
     world: World | None = None,
 ) -> Diff:
     """Say whether one run or import is slower or faster than another, as far as two measured apart can tell.
 
     `margin` and `alpha` are parts of 1, or texts in percent. The default `metrics` are those of the baseline. `force`
     compares what two machines measured. `same_conditions` vouches that nothing changed between two imports, which have
-    no verdict otherwise. Raises UsageError for what cannot be compared, MeasurementError if the metric is undefined.
+    no verdict otherwise. Only `benchmarks` that fit a pattern are compared; they share `alpha` with the others. Raises
+    UsageError for what cannot be compared, MeasurementError if the metric is undefined.
     """
     world = world or World()
     records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
@@ -57,6 +59,7 @@ def diff(
         metrics=None if metrics is None else metric_names(read_argument("metrics", metrics)),
         force=bool(read_optional_argument("force", force)),
         same_conditions=bool(read_optional_argument("same_conditions", same_conditions)),
+        benchmarks=read_argument("benchmarks", benchmarks or ()),
     )
     measured = [_measured_record(one) for one in records]
     report = difference(measured[0], measured[1], (_display_path(baseline, "A"), _display_path(candidate, "B")), terms)

@@ -58,6 +58,17 @@ class DiffOptions(CommandOptions):
             help="What is compared; the first decides.  [default: A's metrics]",
         ),
     ] = None
+    benchmark: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--benchmark",
+            "-b",
+            metavar="PATTERN",
+            rich_help_panel=WHAT_IS_JUDGED,
+            help="Only those, judged as among all: they share --alpha with the others; * and ? as in a shell, "
+            "'!PATTERN': all but those.",
+        ),
+    ] = None
     force: Annotated[
         bool,
         typer.Option(
@@ -111,6 +122,7 @@ def _diff_files(options: DiffOptions, world: World) -> int:
         metrics=metric_names(options.metric) if options.metric else None,
         force=options.force,
         same_conditions=options.same_conditions,
+        benchmarks=options.benchmark or [],
     )
     files = FileOptions(json=options.json, markdown=options.markdown, html=options.html)
     check_writable(*files.paths())

@@ -40,7 +40,8 @@ def compare_counts(baseline: Run, candidate: Run, terms: Terms) -> Weighing:
             f"A and B were counted differently: {'; '.join(differences)}. Such counts differ by more than most "
             "changes: count both in one place and with the same options, or give --force"
         )
-    shared = shared_benchmarks(baseline, candidate)
+    in_both = shared_benchmarks(baseline, candidate)
+    shared = terms.chosen(in_both, lambda pair: candidate.benchmarks[pair[1]].name)
     record = Weighing(
         tool=candidate.tool,
         created=candidate.created,
@@ -56,7 +57,7 @@ def compare_counts(baseline: Run, candidate: Run, terms: Terms) -> Weighing:
             *(Finding(code="mixture", message=f"counted differently: {what}") for what in differences),
             *_iterations_findings(baseline, candidate, shared),
             *counting_conditions_findings(baseline, candidate),
-            *unshared_findings(baseline, candidate, shared),
+            *unshared_findings(baseline, candidate, in_both),
             *apart_findings(timed(metrics)),
         ],
         launches=Launches(),

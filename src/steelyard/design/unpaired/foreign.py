@@ -101,6 +101,7 @@ def compare_foreign(baseline: ForeignResults, candidate: ForeignResults, terms: 
     level = terms.alpha / (sum(_shortage(*pair) is None for pair in shared) or len(shared))
     own_terms = replace(terms, alpha=level)
     findings = [*_differences(baseline, candidate), *_unshared_findings(baseline, candidate, shared)]
+    shared = terms.chosen(shared, lambda pair: pair[1].name)
     sides = (_describe([pair[side] for pair in shared]) for side in (0, 1))
     verdicts = [_verdict(one, other, own_terms) for one, other in zip(*sides, strict=True)]
     return ForeignReport(baseline, candidate, terms.margin, level, verdicts, findings, _means(verdicts))

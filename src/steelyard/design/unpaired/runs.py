@@ -66,6 +66,7 @@ def compare_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport:
         *apart_findings(counted(metrics)),
     ]
     level = terms.alpha / (sum(_are_long_enough(views[places], places) for places in shared) or len(shared))
+    shared = terms.chosen(shared, lambda places: candidate.benchmarks[places[1]].name)
     verdicts, without_verdict = list[UnpairedVerdict](), dict[str, list[str]]()
     for places in shared:
         for position, metric in enumerate(timed(metrics)):
