@@ -74,6 +74,16 @@ def test_a_check_is_that_of_the_command_line_with_what_is_to_be_known_of_the_rev
     assert base.findings == []
 
 
+def test_crates_that_cargo_chose_anew_for_each_side_are_noted(scripted: ScriptedWorld, repo: Repo) -> None:
+    """As where a library's Cargo.lock is ignored, and the base was built weeks before."""
+    repo.commit("ignored", **{".gitignore": "program\nCargo.lock\n", "source": "#!/bin/sh\necho old\n"})
+    repo.write("source", "#!/bin/sh\necho new\n")
+    lock = 'printf \'[[package]]\nname = "rand"\nversion = "%s"\nsource = "x"\n\' $(./program) > Cargo.lock'
+    found = steelyard.compare("./program", base="main", build=f"{BUILD} && {lock}", pairs=12, world=scripted.outside())
+    (note,) = (one for one in found.data.findings if one.code == "unlike-crates")
+    assert note.message.endswith(": rand old -> new")
+
+
 @pytest.mark.usefixtures("repo")
 def test_a_build_that_fails_is_an_exception(scripted: ScriptedWorld) -> None:
     with pytest.raises(steelyard.MeasurementError, match="does not build: exit 1 failed"):

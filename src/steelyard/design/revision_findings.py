@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from steelyard.design.findings import some_names
-from steelyard.model.findings import IDENTICAL, SHARED, Finding
+from steelyard.model.findings import IDENTICAL, SHARED, UNLIKE_CRATES, Finding
 
 if TYPE_CHECKING:
     from steelyard.model.settings import Settings
@@ -34,12 +34,30 @@ def shared_findings(
     settings: Settings,
     environment: Mapping[str, str],
 ) -> list[Finding]:
-    """Return findings on files that are the work tree's, whichever revision runs; `environment` is the user's."""
+    """Return findings on files that are the work tree's, whichever revision runs, and on crates that are neither's.
+
+    `environment` is the user's.
+    """
     from steelyard.subjects.command import shared_environment
+    from steelyard.subjects.revisions.crates import unlike_crates
     from steelyard.subjects.revisions.shared import shared_by_revisions
 
     found = shared_by_revisions(repository, sides, subjects, shared_environment(settings, environment))
-    return [Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found]
+    crates = unlike_crates([builds[0] for builds in sides])
+    return [
+        *(Finding(code=SHARED, message=one.message, remedy=one.remedy) for one in found),
+        *([_unlike_crates_finding(crates)] if crates else ()),
+    ]
+
+
+def _unlike_crates_finding(crates: Sequence[str]) -> Finding:
+    return Finding(
+        code=UNLIKE_CRATES,
+        message="the revisions were built with other versions of crates, and git does not keep the Cargo.lock of each: "
+        f"{some_names(crates)}",
+        remedy="a change may be theirs: steelyard cache --clear has all revisions built anew, with the newest that "
+        "fit; a Cargo.lock in git says which",
+    )
 
 
 def built_files_finding(paths: Sequence[str]) -> Finding:

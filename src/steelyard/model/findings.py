@@ -14,6 +14,8 @@ NEW_SUITE: Final = "new-suite"
 SKIPPED: Final = "skipped"
 # Revisions share something that each should have for itself.
 SHARED: Final = "shared"
+# Cargo chose other versions of crates for each revision.
+UNLIKE_CRATES: Final = "unlike-crates"
 # A command has words that only a shell understands, but no shell read it.
 SHELL_WORDS: Final = "shell-words"
 # Scripts, input files and the like changed during the measuring.
@@ -28,7 +30,7 @@ SAID_FAILURE, SAID_BY_ONE = SAID = ("stderr-failure", "stderr")
 SAID_BY_SET_UP: Final = "set-up-stderr"
 # With these, a verdict may not be about what was asked for.
 NOT_AS_ASKED: Final = frozenset(
-    {SHARED, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, HIDDEN_VARIABLE, SAID_FAILURE, SAID_BY_SET_UP}
+    {SHARED, UNLIKE_CRATES, SHELL_WORDS, CHANGED_FILES, UNREAD_OUTPUT, HIDDEN_VARIABLE, SAID_FAILURE, SAID_BY_SET_UP}
 )
 # Pairs that ran one after the other are noisy, and fewer may do in tandem: which `auto` would try, or would not try as
 # the program writes to files.
