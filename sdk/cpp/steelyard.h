@@ -34,10 +34,11 @@ uint64_t steelyard_seed(const steelyard_state *state);
 long long steelyard_number(const steelyard_state *state, const char *param);
 /* Reports what went wrong, and ends the program with exit status 1. */
 __attribute__((noreturn)) void steelyard_fail(const steelyard_state *state, const char *message);
-/* Called by STEELYARD_MAIN(), and by programs that have their own `main`. Returns the exit status. */
+/* Called by programs that have their own `main`. Returns the exit status. */
 int steelyard_main(int count, char **arguments);
 
 /* For the macros below. */
+int steelyard_whole_main(int count, char **arguments);
 void steelyard_add(const char *name, void (*function)(steelyard_state *), const char *param, const long long *values,
                    size_t count, const char *source);
 int steelyard_more(steelyard_state *state);
@@ -102,7 +103,7 @@ static inline uint64_t steelyard_step(uint64_t left) {
 }
 
 #define STEELYARD_MAIN() \
-    int main(int count, char **arguments) { return steelyard_main(count, arguments); }
+    int main(int count, char **arguments) { return steelyard_whole_main(count, arguments); }
 
 #endif
 #endif

@@ -714,6 +714,7 @@ struct Arguments {
     const char *loops = nullptr, *samples = nullptr, *seed = nullptr, *lockstep = nullptr;
     std::vector<std::string> before{};  // LOOPS:NAME of each that runs first, in the same process
     std::vector<std::string> words{};   // parts of the names that a user wants to look at
+    std::vector<std::string> others{};  // options that are not ours
 
     Arguments(const Arguments&) = delete;
     Arguments& operator=(const Arguments&) = delete;
@@ -726,9 +727,10 @@ struct Arguments {
         for (int at = 1; at < count; ++at) {
             if (std::strncmp(arguments[at], prefix.data(), prefix.size()) != 0) {
                 const std::string_view word = arguments[at];
-                names = names || word == "--list";
-                help = help || word == "--help" || word == "-h";
-                if (word.empty() || word[0] != '-') words.emplace_back(word);
+                if (word == "--list") names = true;
+                else if (word == "--help" || word == "-h") help = true;
+                else if (word.empty() || word[0] != '-') words.emplace_back(word);
+                else if (word != "--") others.emplace_back(word);
                 continue;
             }
             const char* argument = arguments[at] + prefix.size();
@@ -899,7 +901,7 @@ inline int descriptor_of(const Arguments& arguments) {
 
 }  // namespace detail
 
-// Called by STEELYARD_MAIN(), and by programs that have their own `main`. Returns the exit status.
+// Called by programs that have their own `main`, and perhaps options of their own. Returns the exit status.
 inline int run_main(int count, char** arguments) {
     const detail::Arguments asked(count, arguments);
     if (!asked.any) return detail::look(asked);
@@ -918,6 +920,17 @@ inline int run_main(int count, char** arguments) {
     return 0;
 }
 
+namespace detail {
+
+// What STEELYARD_MAIN() defines: nobody else reads the arguments, so that an option that is not ours is misspelt.
+inline int whole_main(int count, char** arguments) {
+    const Arguments asked(count, arguments);
+    if (!asked.any && !asked.others.empty())
+        Response(Response::interactive).fail("there is no option " + quoted(asked.others.front()) + "; see --help", 2);
+    return run_main(count, arguments);
+}
+
+}  // namespace detail
 }  // namespace steelyard
 
 #define STEELYARD_TEXT_(line) #line
@@ -936,7 +949,7 @@ inline int run_main(int count, char** arguments) {
 #define STEELYARD_BENCH_WITH(identifier, ...) STEELYARD_DECLARE_(identifier, __VA_ARGS__)
 
 #define STEELYARD_MAIN() \
-    int main(int count, char** arguments) { return steelyard::run_main(count, arguments); }
+    int main(int count, char** arguments) { return steelyard::detail::whole_main(count, arguments); }
 
 #ifdef STEELYARD_IMPLEMENTATION
 #include "steelyard.h"
@@ -966,6 +979,7 @@ void steelyard_add(const char* name, void (*function)(steelyard_state*), const c
         options, source);
 }
 int steelyard_main(int count, char** arguments) { return steelyard::run_main(count, arguments); }
+int steelyard_whole_main(int count, char** arguments) { return steelyard::detail::whole_main(count, arguments); }
 uint64_t steelyard_seed(const steelyard_state* state) { return state->state.seed(); }
 long long steelyard_number(const steelyard_state* state, const char* param) { return state->state.number(param); }
 void steelyard_fail(const steelyard_state* state, const char* message) { state->state.fail(message); }

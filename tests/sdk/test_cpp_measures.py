@@ -164,6 +164,14 @@ def test_run_interactively_a_list_and_help_run_none(failing: Path) -> None:
     assert shown("--help").startswith("usage: PROGRAM [PART...] [--list]")
 
 
+def test_run_interactively_a_misspelt_option_runs_none(failing: Path) -> None:
+    for words in (["--lst"], ["good", "--benchmark_filter=x"]):
+        done = subprocess.run([failing, *words], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f'steelyard: there is no option "{words[-1]}"; see --help\n'
+    assert driven(failing, "--lst", "--steelyard-list").samples
+
+
 def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failing: Path) -> None:
     done = subprocess.run([failing], capture_output=True, text=True, check=False)
     assert done.returncode == 1
