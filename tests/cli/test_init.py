@@ -478,7 +478,7 @@ def test_go_s_benchmarks_are_built_with_their_tag_and_not_of_other_systems(here_
         "b_test.go": f"// Copyright\n\n//go:build bench\n\n{benchmark}",
         "c_test.go": f"//go:build slow\n// +build slow\n\n{benchmark}",
         "linux/x_linux_test.go": f"//go:build linux\n\n{benchmark}",
-        "both/x_test.go": f"//go:build linux && bench && !race && go1.21\n\n{benchmark}",
+        "both/x_test.go": f"//go:build linux && bench && !race && go1.21 && goexperiment.simd\n\n{benchmark}",
         "old/x_test.go": f"// +build bench,!race\n// +build slow\n\n{benchmark}",
         "either/x_test.go": f"//go:build bench || amd64\n\n{benchmark}",
         "generated/x_test.go": f"//go:build ignore\n\n{benchmark}",

@@ -24,7 +24,7 @@ _GO_PROGRAM = re.compile(r"^package main\b", re.MULTILINE)
 _GO_LEFT_OUT = re.compile(r"^//(?:go:build|\s*\+build)\b.*\bignore\b", re.MULTILINE)
 # A file that is built only by who names all of these tags; where there is a choice of tags, none is taken.
 _GO_TAGS = re.compile(r"^//(?:go:build ([\w.!& ]+)|\s*\+build ([\w.!,]+))$", re.MULTILINE)
-_GO_TAG = re.compile(r"(?<![\w.!])(?!go1\.)[\w.]+")
+_GO_TAG = re.compile(r"(?<![\w.!])\w+(?![\w.])")  # Go's own have dots: go1.21, goexperiment.synctest
 _GO_ELSEWHERE = frozenset(
     "aix android darwin dragonfly freebsd illumos ios js netbsd openbsd plan9 solaris wasip1 windows".split()  # noqa: SIM905
 )
