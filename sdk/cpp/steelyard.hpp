@@ -783,13 +783,16 @@ inline bool is_unread() {
     return ::poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
+// The status of a process that has looked at a benchmark; any other is of one that the benchmark has ended.
+constexpr int looked = 100;
+
 // Looks at a benchmark in a process of its own, so that the others run even if this one fails; whether it succeeded.
 inline bool looked_at_apart(const Benchmark& benchmark) {
     std::fflush(nullptr);
     const pid_t child = ::fork();
     if (child <= 0) {
         look_at(benchmark);
-        if (child == 0) std::exit(0);
+        if (child == 0) std::exit(looked);
         return true;  // there was no room for another process
     }
     int status = 0;
@@ -797,7 +800,8 @@ inline bool looked_at_apart(const Benchmark& benchmark) {
     }
     if (WIFSIGNALED(status) && !is_unread())
         std::fprintf(stderr, "steelyard: %s: was killed by signal %d\n", benchmark.name.c_str(), WTERMSIG(status));
-    return status == 0;
+    if (status == 0) std::fprintf(stderr, "steelyard: %s: the benchmark ended the process\n", benchmark.name.c_str());
+    return WIFEXITED(status) && WEXITSTATUS(status) == looked;
 }
 
 constexpr const char* usage =

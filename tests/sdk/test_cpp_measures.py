@@ -138,6 +138,7 @@ FAILING = """
 STEELYARD_BENCH(bad) { state.fail("no data"); }
 STEELYARD_BENCH(killed) { std::raise(SIGKILL); }
 STEELYARD_BENCH(ended) { state.run([] { std::exit(0); }); }
+STEELYARD_BENCH(left) { state.run([] { ::_exit(0); }); }
 STEELYARD_BENCH(good) { state.run([] { if (::fork() == 0) std::exit(0); ::wait(nullptr); }); }
 STEELYARD_MAIN()
 """
@@ -158,7 +159,7 @@ def test_run_interactively_a_list_and_help_run_none(failing: Path) -> None:
     def shown(*words: str) -> str:
         return subprocess.run([failing, *words], capture_output=True, text=True, check=True).stdout
 
-    assert shown("--list") == "bad\nkilled\nended\ngood\n"
+    assert shown("--list") == "bad\nkilled\nended\nleft\ngood\n"
     assert shown("--list", "go") == "good\n"
     assert shown("--help") == shown("-h")
     assert shown("--help").startswith("usage: PROGRAM [PART...] [--list]")
@@ -179,6 +180,7 @@ def test_run_interactively_one_that_fails_is_named_and_the_others_are_run(failin
         "steelyard: bad: no data",
         "steelyard: killed: was killed by signal 9",
         "steelyard: ended: the benchmark ended the process",
+        "steelyard: left: the benchmark ended the process",
     ]
     (line, _) = done.stdout.splitlines()
     assert line.endswith("  good")
