@@ -41,7 +41,6 @@ def test_none_is_the_default_of_an_argument_that_has_one_too(scripted: ScriptedW
     assert (found.looked != [], found.allocating) == (True, [])
     ran = [steelyard.run("./old", launches=12, world=world) for _ in range(2)]
     options = dict.fromkeys(("margin", "alpha", "force", "same_conditions"))
-    assert UNTYPED.diff(*ran, world=world, **options).data == steelyard.diff(*ran, world=world).data
 
 
 def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorld) -> None:
@@ -85,6 +84,7 @@ def test_every_time_may_be_a_text_with_its_unit_as_in_a_project_s_file(scripted:
         ),
         (lambda **world: UNTYPED.compare(BOTH, names=3, **world), "names takes a text, or a list of texts, not 3"),
         (lambda **world: UNTYPED.compare(BOTH, progress=3, **world), "progress takes a function, not 3"),
+        (lambda **world: UNTYPED.compare(BOTH, setup=["a", "b", "c"], **world), "setup has 3 commands: give one for"),
         (lambda **world: UNTYPED.run("./old", name=3, **world), "name takes a text, not 3"),
         (lambda **world: UNTYPED.compare_project(3, **world), "folder takes the path of a folder"),
         (lambda **world: UNTYPED.compare_project(targets=3, **world), "targets takes a text, or a list"),

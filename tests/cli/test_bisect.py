@@ -492,7 +492,7 @@ def test_the_options_are_checked_before_anything_runs(asked: InProcess) -> None:
     twice = ("--prepare", "true", "--prepare", "true")
     # A commit is judged by all benchmarks, so shards are refused.
     assert "--shard" in asked.refuses("bisect", "--good", "x", "true", "--shard", "1/2")
-    assert "--prepare was given twice" in asked.refuses("bisect", "--good", "x", "true", *twice)
+    assert "--prepare has 2 commands" in asked.refuses("bisect", "--good", "x", "true", *twice)
     assert "--jobs" in asked.refuses("bisect", "--good", "x", "true", "--jobs", "0")
     assert "the command is empty: give the command to run" in asked.refuses("bisect", "--good", "x", " ")
 

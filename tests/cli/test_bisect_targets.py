@@ -146,7 +146,7 @@ def test_nothing_that_looks_like_a_secret_reaches_a_target(scripted: ScriptedWor
         (
             [('prepare = "./prog p"', 'prepare = ["true", "true"]')],
             ["--target", "prog"],
-            "steelyard.toml:11: prepare was given twice: all commits have one command, so give it once, here or as "
+            "steelyard.toml:11: prepare has 2 commands, and all commits have one: give one, here or as "
             "bisect --prepare CMD",
         ),
         (

@@ -351,7 +351,7 @@ def test_a_set_up_that_makes_another_program_is_not_mixed_with_it(world: Scripte
 @pytest.mark.parametrize("option", ["--prepare", "--conclude"])
 def test_one_command_has_one_around_its_launches(world: ScriptedWorld, option: str) -> None:
     twice = (option, "./prepare", option, "./conclude")
-    said = f"{option} was given twice, and there is one command: give it once"
+    said = f"{option} has two commands, for two sides, and there is one: give one"
     assert world.refuses("run", "./old", *twice) == said
     assert world.refuses("count", "./old", *twice) == said
     assert world("compare", "./old", "./new", "--pairs", "9", *twice).status in (0, 1)

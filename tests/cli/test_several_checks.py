@@ -272,7 +272,7 @@ def test_what_is_refused_before_anything_is_built(
     ("text", "says"),
     [
         ("[compare]\nstdin = 'x'\n{}", "steelyard.toml:2: stdin x cannot be read"),
-        ("[compare]\nprepare = ['a', 'b', 'c']\n{}", "steelyard.toml:2: prepare was given 3 times"),
+        ("[compare]\nprepare = ['a', 'b', 'c']\n{}", "steelyard.toml:2: prepare has 3 commands: give one for"),
         ("{}parameters = {{ a = [1] }}\n", "steelyard.toml:8: the parameter 'a' is used in no command"),
         ('{}[[target]]\nname = "gone"\ncommand = "./gone"\n', "/head/gone' cannot be run: No such file or directory"),
     ],

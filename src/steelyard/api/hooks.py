@@ -28,13 +28,11 @@ def hooks_checked(options: Options, *, is_alone: bool) -> dict[str, Any]:
     given = {hook: list(getattr(options.launch, hook) or []) for hook in HOOKS}
     for hook, commands in given.items():
         if len(commands) > _MOST_COMMANDS:
-            raise UsageError(
-                f"--{hook} was given {len(commands)} times: once for both commands, or twice, one for each"
-            )
+            raise UsageError(f"--{hook} has {len(commands)} commands: give one for both sides, or two, one for each")
         if hook not in _AROUND_LAUNCHES:
             _refuse_parameters(hook, commands, _varying_names(options))
         elif is_alone and len(commands) > 1:
-            raise UsageError(f"--{hook} was given twice, and there is one command: give it once")
+            raise UsageError(f"--{hook} has two commands, for two sides, and there is one: give one")
     return given
 
 

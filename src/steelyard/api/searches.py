@@ -133,9 +133,9 @@ def _request(command: str, ends: Ends, recipe: Recipe, options: Options, setting
 
 def _settings(command: str, options: Options, world: World, recipe: Recipe) -> Settings:
     for hook in HOOKS:
-        if len(getattr(options.launch, hook) or []) > 1:
+        if (number := len(getattr(options.launch, hook) or [])) > 1:
             place = "" if options.launch.is_given(hook) else f", here or as bisect --{hook} CMD"
-            raise UsageError(f"--{hook} was given twice: all commits have one command, so give it once{place}")
+            raise UsageError(f"--{hook} has {number} commands, and all commits have one: give one{place}")
     settings = settings_of(options, world, commands=[command], judged=True, recipe=recipe)
     update: dict[str, float] = {"reserve": 0.0}  # none of its weighings is continued with another budget
     if settings.longest_time_s is not None:
