@@ -41,6 +41,7 @@ def test_none_is_the_default_of_an_argument_that_has_one_too(scripted: ScriptedW
     assert (found.looked != [], found.allocating) == (True, [])
     ran = [steelyard.run("./old", launches=12, world=world) for _ in range(2)]
     options = dict.fromkeys(("margin", "alpha", "force", "same_conditions"))
+    assert UNTYPED.diff(*ran, world=world, **options).data == steelyard.diff(*ran, world=world).data
 
 
 def test_alpha_is_a_part_or_a_percentage_as_the_margin_is(scripted: ScriptedWorld) -> None:
@@ -89,6 +90,8 @@ def test_every_time_may_be_a_text_with_its_unit_as_in_a_project_s_file(scripted:
         (lambda **world: UNTYPED.compare_project(3, **world), "folder takes the path of a folder"),
         (lambda **world: UNTYPED.compare_project(targets=3, **world), "targets takes a text, or a list"),
         (lambda **world: UNTYPED.load(3, **world), "path takes the path of a file"),
+        (lambda **world: UNTYPED.diff("a", 3, **world), "cannot read a: "),
+        (lambda **world: UNTYPED.diff(3, 4, **world), "baseline takes the path of a file"),
         (lambda **world: UNTYPED.import_(3, **world), "files takes paths of files"),
         (lambda **world: UNTYPED.page(3, **world), "path takes the path of a file"),
         (

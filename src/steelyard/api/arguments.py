@@ -19,9 +19,12 @@ class _NulError(ValueError):
     """A text with a NUL, which no path, word of a command or variable can contain."""
 
 
-def read_argument(name: str, value: object) -> Any:
-    """Return an argument's value as the measuring code needs it; raise UsageError for one that it does not take."""
-    kind = ARGUMENT_KINDS[name]
+def read_argument(name: str, value: object, *, like: str | None = None) -> Any:
+    """Return an argument's value as the measuring code needs it; raise UsageError for one that it does not take.
+
+    An argument may take what another one, `like` which it is, takes.
+    """
+    kind = ARGUMENT_KINDS[like or name]
     try:
         return kind.read(value)
     except (TypeError, ValueError, OverflowError) as error:

@@ -52,7 +52,10 @@ def diff(
     UsageError for what cannot be compared, MeasurementError if the metric is undefined.
     """
     world = world or World()
-    records = [one if isinstance(one, Record) else load(one, world=world) for one in (baseline, candidate)]
+    records = [
+        one if isinstance(one, Record) else _loaded(read_argument(name, one, like="path"), world)
+        for name, one in (("baseline", baseline), ("candidate", candidate))
+    ]
     terms = Terms(
         margin=relative_margin(margin_text(read_argument("margin", _MARGIN if margin is None else margin))),
         alpha=alpha_checked(fraction_of("--alpha", read_argument("alpha", _ALPHA if alpha is None else alpha))),
@@ -73,7 +76,11 @@ def load(path: PathName, *, world: World | None = None) -> Record[Document]:
     `path` is a file, or the name that a run was kept by (`--save-baseline`). Verdicts are derived anew. If a
     measurement failed, the record's `error` says why. Raises UsageError for what cannot be read, or is none of these.
     """
-    (file,) = kept_paths(world or World(), Path(read_argument("path", path)))
+    return _loaded(read_argument("path", path), world or World())
+
+
+def _loaded(path: str, world: World) -> Record[Document]:
+    (file,) = kept_paths(world, Path(path))
     data = load_document(file)
     if not isinstance(data, Weighing | Run):
         return Record(data, file)
