@@ -22,7 +22,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.findings import Finding
 from steelyard.model.foreign import ForeignResults
 from steelyard.model.launches import Launches
-from steelyard.model.records import Weighing
+from steelyard.model.records import Part, Weighing
 from steelyard.model.rows import Sample
 from steelyard.model.settings import Settings
 from steelyard.model.soundness import Soundness
@@ -31,7 +31,7 @@ from steelyard.subjects.formats.recognise import format_named
 from tests.calibrations import calibration
 from tests.foreign import CREATED, fields_in_file, foreign_results
 from tests.report.data.test_samples import counted_run
-from tests.report.records import pair_rows, row, run, weighing
+from tests.report.records import MACHINE, pair_rows, row, run, weighing
 from tests.report.test_check import looked, trouble
 
 
@@ -281,6 +281,17 @@ def test_google_benchmark_names_the_program_of_the_side_that_it_holds() -> None:
     record = record.model_copy(update={"subjects": subjects, "benchmarks": [*record.benchmarks, control]})
     found = [json.loads(written(record, "google-benchmark", side=side)) for side in ("baseline", "candidate")]
     assert [one["context"]["executable"] for one in found] == ["./0", "./1"]
+
+
+@pytest.mark.parametrize(("format_", "where"), [("google-benchmark", "context"), ("pyperf", "metadata")])
+def test_what_the_machines_of_a_merged_weighing_differ_in_is_told_of_none(format_: str, where: str) -> None:
+    machines = [MACHINE, MACHINE.model_copy(update={"cores_logical": 64})]
+    parts = [Part(created="", tool="", machine=one, seed=0, seconds=1.0, benchmarks=[]) for one in machines]
+    told = [
+        json.loads(written(weighing(pairs=2).model_copy(update={"parts": of}), format_, side="candidate"))[where]
+        for of in (parts[:1], parts)
+    ]
+    assert {*told[0]} - {*told[1]} == {"num_cpus" if where == "context" else "cpu_count"}
 
 
 @pytest.mark.parametrize("format_", sorted(TIMED))

@@ -149,7 +149,7 @@ def _google_benchmark(export: Export) -> Data:
     context = {
         "date": record.created,
         "executable": ", ".join(programs),
-        "num_cpus": record.machine.cores_logical,
+        **side_series.machine_facts(record, {"num_cpus": "cores_logical"}),
         "steelyard_version": record.tool,
         "steelyard_metric": metric,
     }

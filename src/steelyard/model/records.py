@@ -219,6 +219,11 @@ class Run(_Measured):
     derived: Derived | None = None
 
     @property
+    def machines(self) -> list[MachineFacts]:
+        """The machine that it was measured on."""
+        return [self.machine]
+
+    @property
     def verdicts(self) -> list[Verdict]:
         """None: what is measured alone has nothing to be judged against."""
         return []

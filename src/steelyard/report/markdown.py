@@ -176,6 +176,5 @@ def _list_lines(texts: list[str]) -> list[str]:
 
 
 def _origin(record: Weighing | Run) -> str:
-    machines = [record.machine] if record.kind == "run" else record.machines
-    where = "; ".join(dict.fromkeys(map(sentences.processor, machines)))
+    where = "; ".join(dict.fromkeys(map(sentences.processor, record.machines)))
     return f"<sub>Steelyard {escape(record.tool)}, {escape(record.created)}, on {escape(where)}</sub>"

@@ -13,7 +13,7 @@ from steelyard.model.errors import UsageError
 from steelyard.model.foreign import ForeignBenchmark, ForeignResults
 from steelyard.model.original import originals
 from steelyard.model.records import Run, Weighing
-from steelyard.report.data.series import Series
+from steelyard.report.data.series import Series, machine_facts
 from steelyard.report.plain import plain
 
 _Values = Iterator[list[float | int]]
@@ -39,11 +39,9 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def suite_metadata(record: Weighing | Run, metric: str) -> dict[str, Any]:
     """Return metadata about the machine, under pyperf's names, and about what the values are."""
-    machine = record.machine
+    fields = {"cpu_count": "cores_logical", "cpu_model_name": "cpu_model", "platform": "kernel"}
     return {
-        "cpu_count": machine.cores_logical,
-        "cpu_model_name": machine.cpu_model,
-        "platform": machine.kernel,
+        **machine_facts(record, fields),
         "steelyard_version": record.tool,
         "steelyard_metric": metric,
     }

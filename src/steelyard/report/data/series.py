@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,6 +20,15 @@ from steelyard.model.subject import Benchmark
 from steelyard.model.units import ns_of
 
 _INSTEAD_OF_ACTIVE = ("wall", "cpu")
+
+
+def machine_facts(record: Weighing | Run, fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return facts about the machine, the `fields` of a record by the names of a format.
+
+    Those in which the machines of a merged weighing differ are left out.
+    """
+    told = {name: {getattr(machine, one) for machine in record.machines} for name, one in fields.items()}
+    return {name: values.pop() for name, values in told.items() if len(values) == 1}
 
 
 @dataclass(frozen=True)
