@@ -154,6 +154,8 @@ def test_two_counts_are_kept_as_the_weighing_that_they_are(diff: Callable[..., D
     save(counted(1010), asked.folder / "more.json")
     assert diff("counted.json", "more.json", "-o", "weighing-of-both.json").status == 1
     assert json.loads((asked.folder / "weighing-of-both.json").read_text())["kind"] == "weighing"
+    refused = asked.refuses("compare", "--resume", "weighing-of-both.json")
+    assert refused.endswith("it ran to its end: look at it with steelyard show")  # no budget makes counts say more
 
 
 def test_counts_that_are_not_compared_beside_times_are_named(diff: Callable[..., Done], asked: InProcess) -> None:

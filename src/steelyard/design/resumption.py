@@ -17,6 +17,7 @@ from steelyard.design.runner.targets import layouts_of
 from steelyard.model.errors import UsageError
 from steelyard.model.files import load
 from steelyard.model.findings import Finding
+from steelyard.model.metrics import timed
 from steelyard.model.records import Run, Weighing
 from steelyard.model.typed import typed
 from steelyard.subjects.command import subject_in_layout
@@ -44,9 +45,10 @@ def load_resumable(path: Path, *, trusted: bool, more: ExtraBudget | None = None
             f"{typed(path)} has what was measured"
         )
     if more is None and "interrupted" not in record.stop:
+        goes_on = bool(timed(record.settings.metrics))  # more counts of the same programs would say the same
         raise UsageError(
-            f"{path} was not interrupted, it ran to its end: look at it with steelyard show; what is undecided goes "
-            "on with another budget, such as --max-time 60"
+            f"{path} was not interrupted, it ran to its end: look at it with steelyard show"
+            + ("; what is undecided goes on with another budget, such as --max-time 60" if goes_on else "")
         )
     impossible = [text for text in _passed_texts(record) if not _can_be_passed(text)]
     if impossible or not all(subject.argv for subject in record.subjects):
