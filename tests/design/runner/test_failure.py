@@ -17,7 +17,7 @@ from steelyard.design.runner.failure import (
     check_hook_ended,
     with_prepare_hint,
 )
-from steelyard.design.runner.target import COMMAND_REMEDY, LIST_REMEDY, Target, no_module_remedy
+from steelyard.design.runner.target import COMMAND_REMEDY, LEFT_BEHIND, LIST_REMEDY, Target, no_module_remedy
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.subjects.harness import Harness
@@ -58,6 +58,7 @@ LATE = {"timed_out": True, "exit_code": None, "signal": 9}
         (TARGET, {"exit_code": 127, "stderr": CR_OF_GNU}, r"): the first line of its script ends in CR LF, which env"),
         (TARGET, {"exit_code": 127, "stderr": CR_OF_BUSYBOX}, r"interpreter's name: sed -i 's/\r$//' FILE takes"),
         (TARGET, {"exit_code": 127, "stderr": NO_CR}, COMMAND_REMEDY),
+        (TARGET, {"exit_code": 2, "stderr": b"gzip: rows.gz already exists;\tnot overwritten\n"}, LEFT_BEHIND),
         (TARGET, {"exit_code": None, "signal": Signals.SIGPROF}, "SIGPROF, a profiler's timer: gcc -pg has a program"),
         (TARGET, {"exit_code": 1, "stderr": NO_TERMINAL + b"no rows"}, COMMAND_REMEDY),
         (OF_A_HARNESS, {"exit_code": 1, "stderr": NO_TERMINAL}, COMMAND_REMEDY),

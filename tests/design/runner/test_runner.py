@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.design.runner.failure import Interrupted
 from steelyard.design.runner.runner import TIMER, Runner
-from steelyard.design.runner.target import Hooks, Shared, Target
+from steelyard.design.runner.target import ENVIRONMENT, LEFT_BEHIND, Hooks, Shared, Target
 from steelyard.model.errors import LaunchError, MeasurementError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -131,3 +131,15 @@ def test_of_a_command_that_lasts_its_end_is_told_too(waits: list[float], told: l
     Runner(cast("Any", SimpleNamespace(launch=launch)), watch=seen.append).run_hook("--prepare", HOOK)
     assert [one.waited_s for one in seen] == told
     assert {one.benchmark for one in seen} <= {"--prepare hook"}
+
+
+@pytest.mark.parametrize(("statuses", "is_told"), [([1], False), ([0, 1], True)])
+def test_a_launch_that_fails_after_one_that_ended_well_may_need_what_that_left_put_right(
+    statuses: list[int], is_told: bool
+) -> None:
+    runner = Runner(Machine(lambda number, _: replace(PLAIN, exit_code=statuses[number])))
+    for _ in statuses[:-1]:
+        alone(runner, Target("work", WORK))
+    with pytest.raises(LaunchError) as raised:
+        alone(runner, Target("work", WORK))
+    assert (LEFT_BEHIND in str(raised.value), ENVIRONMENT in str(raised.value)) == (is_told, not is_told)

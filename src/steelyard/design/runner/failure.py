@@ -9,7 +9,14 @@ from pathlib import Path
 from signal import Signals
 
 from steelyard.design.runner.survivors import some_processes
-from steelyard.design.runner.target import ENVIRONMENT, LIST_REMEDY, Target, no_module_remedy
+from steelyard.design.runner.target import (
+    COMMAND_REMEDY,
+    ENVIRONMENT,
+    LEFT_BEHIND,
+    LIST_REMEDY,
+    Target,
+    no_module_remedy,
+)
 from steelyard.model.errors import LaunchError, MeasurementError, SkippedError
 from steelyard.model.launch_spec import LaunchSpec
 from steelyard.model.measured import Measured
@@ -47,6 +54,9 @@ _TERMINAL_REMEDY = (
     "takes some time itself"
 )
 
+# What is said of a file that an earlier launch, or the user, has left where the program wants to write its own.
+_IN_THE_WAY = re.compile(rb"(?i:already exists|file exists)")
+
 _NOT_FOUND = 127
 # What env says of a script whose first line ends in CR LF; GNU's writes the CR out, busybox's does not.
 _CR_IN_NAME = re.compile(rb"^\S*\benv: [^\n]*(?:\\r|\r(?!\n))", re.MULTILINE)
@@ -78,8 +88,11 @@ class TookTooLongError(LaunchError):
         """The number of its subject in the record."""
 
 
-def check_ended(measured: Measured, target: Target, when_late: str) -> None:
-    """Raise LaunchError if a launch did not end well, Interrupted if it was cut short."""
+def check_ended(measured: Measured, target: Target, when_late: str, *, is_first: bool = True) -> None:
+    """Raise LaunchError if a launch did not end well, Interrupted if it was cut short.
+
+    `is_first` tells that none of its launches has ended well yet.
+    """
     if measured.cancelled:
         raise Interrupted
     if measured.timed_out:
@@ -109,7 +122,7 @@ def check_ended(measured: Measured, target: Target, when_late: str) -> None:
         # A program that refuses to list may say so where the list would be; what others print is for their harness.
         printed = measured.stdout if target.remedy == LIST_REMEDY else None
         last_words = _last_words_clause(measured, target.spec, printed)
-        raise LaunchError(f"{target.name} {how}{last_words}: {_remedy(measured, target)}")
+        raise LaunchError(f"{target.name} {how}{last_words}: {_remedy(measured, target, is_first=is_first)}")
 
 
 def with_tandem_hint(error: LaunchError) -> LaunchError:
@@ -142,7 +155,7 @@ def check_hook_ended(option: str, spec: LaunchSpec, measured: Measured) -> None:
         raise MeasurementError(f"{described} {how}{_last_words_clause(measured, spec)}: {_HOOK_REMEDY}")
 
 
-def _remedy(measured: Measured, target: Target) -> str:
+def _remedy(measured: Measured, target: Target, *, is_first: bool) -> str:
     """Return what to do about a failure; of a list, a module that Python lacks says more than the general remedy."""
     said = measured.stderr or b""
     if target.spec.stdin is None and target.harness is None and _END_OF_INPUT.search(said):
@@ -157,6 +170,8 @@ def _remedy(measured: Measured, target: Target) -> str:
         return _SANITIZER_REMEDY
     if measured.signal == Signals.SIGPROF:
         return _PROFILER_REMEDY
+    if target.remedy == COMMAND_REMEDY and (not is_first or _IN_THE_WAY.search(said)):
+        return COMMAND_REMEDY.replace(ENVIRONMENT, LEFT_BEHIND)
     missing = _MODULE_NOT_FOUND.search(said) if target.remedy == LIST_REMEDY else None
     remedy = target.remedy if missing is None else no_module_remedy(missing[1].decode())
     return remedy.replace(ENVIRONMENT, _environment(said, target.spec))

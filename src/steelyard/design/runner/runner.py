@@ -116,6 +116,8 @@ class Runner:
     """How many launches were started, without the commands around them."""
     has_begun: bool = False
     """Whether anything was started, be it a launch or a command around launches."""
+    ended_well: set[str] = field(default_factory=set)
+    """The names of the targets of which a launch has ended well."""
     watch: Watch = lambda _: None
     """Is told of a command around launches that lasts."""
 
@@ -151,14 +153,14 @@ class Runner:
         started = None if target.start is None else self._run_start(target, target.start, instrument)
         with instrument.attached(target.spec) as attachment:
             measured = attachment.without_instrument(self.run(attachment.spec))
-            check_ended(measured, target, instrument.when_late)
+            self._check_ended(measured, target, instrument.when_late)
             reading = Reading(measured, target.samples(measured, started), attachment.read(measured))
         return self._keep(reading, keep)
 
     def _run_start(self, target: Target, start: Starting, instrument: Instrument[Value]) -> Measured:
         for spec in (start.first, start.spec):
             measured = self.run(spec)
-            check_ended(measured, target, instrument.when_late)
+            self._check_ended(measured, target, instrument.when_late)
             self._note_survivors(measured)
         return measured
 
@@ -198,7 +200,7 @@ class Runner:
                 if isinstance(result, SteelyardError):
                     raise result
                 self.launches += 1
-                check_ended(result, target, TIMER.when_late)
+                self._check_ended(result, target)
                 reading = Reading(result, target.samples(result), None)
                 yield self._keep(reading, partial(keep, number < len(results)))
         finally:
@@ -245,7 +247,7 @@ class Runner:
             results = together(targets[0].spec, targets[1].spec)
             # A launch that failed may be what the other one waited for in vain, so it is reported first.
             for target, measured in sorted(zip(targets, results, strict=True), key=lambda ended: ended[1].timed_out):
-                check_ended(measured, target, TIMER.when_late)
+                self._check_ended(measured, target)
         finally:
             self._check_programs(targets)
         return results
@@ -279,7 +281,7 @@ class Runner:
         """
         self.check_program(shared.whole)
         measured = self.run(shared.whole.spec)
-        check_ended(measured, shared.whole, TIMER.when_late)
+        self._check_ended(measured, shared.whole)
         parts = shared.apart(measured)
         self.check_program(shared.whole)
         return measured.wall_ns, [
@@ -289,7 +291,7 @@ class Runner:
 
     def _keep_part(self, target: Target, part: Measured, keep: Callable[[Reading[None]], Kept]) -> Kept | LaunchError:
         try:
-            check_ended(part, target, TIMER.when_late)
+            self._check_ended(part, target)
             return self._keep(Reading(part, target.samples(part), None), keep)
         except LaunchError as error:
             return error
@@ -303,6 +305,10 @@ class Runner:
         if measured.cancelled:
             raise Interrupted
         return measured
+
+    def _check_ended(self, measured: Measured, target: Target, when_late: str = TIMER.when_late) -> None:
+        check_ended(measured, target, when_late, is_first=target.name not in self.ended_well)
+        self.ended_well.add(target.name)
 
     def _check_interrupted(self) -> None:
         if self.interrupted():

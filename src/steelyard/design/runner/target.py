@@ -21,6 +21,11 @@ from steelyard.subjects.responses import check_within
 ENVIRONMENT = "(A launch sees only a small environment: pass more with --env NAME or --inherit-env.)"
 FIX_REMEDY = f"fix the command. {ENVIRONMENT}"
 COMMAND_REMEDY = f"fix the command, or accept failures with --ignore-failure. {ENVIRONMENT}"
+# Where a launch ended well before this one, which rarely fails for want of a variable then.
+LEFT_BEHIND = (
+    "(If a launch finds what one before it left, or lacks what that took away, --prepare CMD puts that right before "
+    "each.)"
+)
 HARNESS_REMEDY = f"fix it, or choose others with --benchmark. {ENVIRONMENT}"
 SHARED_REMEDY = "a start of its own shows more"
 LIST_REMEDY = (
