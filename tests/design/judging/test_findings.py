@@ -140,6 +140,11 @@ def test_how_often_a_short_command_is_to_be_repeated_counts_how_often_it_is() ->
         assert "--repeat 100 would make a launch last 30 ms" in said(record, "active")["short-launch"][1]
 
 
+def test_advice_to_repeat_a_command_is_not_given_again_where_it_was_followed() -> None:
+    told = [said(of({"repeat": 60}, wall_ns=ms * 1_000_000, delay_ns=0), "active") for ms in (9, 24, 35)]
+    assert ["--repeat" in findings["short-launch"][1] for findings in told] == [True, False, False]
+
+
 def test_repeating_a_short_command_makes_its_start_no_smaller_a_part() -> None:
     message, remedy = said(of({"repeat": 40}, wall_ns=40_000_000, delay_ns=0), "active")["short-launch"]
     assert message == "one process takes 1.00 ms with its start: too short to time the work inside"
