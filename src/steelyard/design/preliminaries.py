@@ -10,6 +10,7 @@ from statistics import median
 
 from steelyard.design.runner.draws import draw_pair
 from steelyard.design.runner.runner import Runner
+from steelyard.design.runner.target import Target
 from steelyard.design.runner.targets import Targets, layouts_of, longest_at_first_s
 from steelyard.measure.scratch import room_for, scratch_folder
 from steelyard.model.errors import MeasurementError
@@ -64,21 +65,36 @@ def _shell_finding(seconds: list[float], *, is_needed: bool, is_left_in: bool) -
 def _compare_outputs(record: Weighing | Run, targets: Targets, runner: Runner) -> None:
     """Run both sides of each benchmark once, in each layout, and compare what they print, byte by byte."""
     with room_for("--reference-output needs"), scratch_folder("output") as folder:
-        outputs = [folder / side for side in SIDES]
+        old, new, again = (folder / name for name in (*SIDES, "again"))
         for (number, benchmark), layout in product(enumerate(record.benchmarks), layouts_of(record.settings)):
             draw = draw_pair(record.settings.seed, number, 0)._replace(layout=layout)
-            for side, output in enumerate(outputs):
-                target = targets.of(number, side, draw).within(longest_at_first_s(record))
-                spec = replace(target.spec, stdout=str(output).encode(), repeat=1)
-                runner.trial(replace(target, spec=spec))
-            line = _first_difference(*outputs)
-            if line is not None:
-                which = f" (layout {layout})" if layout else ""
+            baseline, candidate = (targets.of(number, side, draw).within(longest_at_first_s(record)) for side in (0, 1))
+            _print_to(old, baseline, runner)
+            _print_to(new, candidate, runner)
+            difference = _difference(old, new)
+            if difference is None:
+                continue
+            _print_to(again, baseline, runner)
+            name = f"{benchmark.name}{f' (layout {layout})' if layout else ''}"
+            if of_itself := _difference(old, again):
                 raise MeasurementError(
-                    f"{benchmark.name}{which}: the two sides print different things, first in line "
-                    f"{line}{_both_lines(outputs, line)}: a faster wrong answer is not faster. Fix the candidate, or "
-                    "leave --reference-output out."
+                    f"{name}: the baseline itself prints something else each time, {of_itself}: what it prints cannot "
+                    "be compared. Leave --reference-output out."
                 )
+            raise MeasurementError(
+                f"{name}: the two sides print different things, {difference}: a faster wrong answer is not faster. Fix "
+                "the candidate, or leave --reference-output out."
+            )
+
+
+def _print_to(output: Path, target: Target, runner: Runner) -> None:
+    runner.trial(replace(target, spec=replace(target.spec, stdout=str(output).encode(), repeat=1)))
+
+
+def _difference(one: Path, other: Path) -> str | None:
+    """Say where two files differ first, with what stands there; None if they are equal."""
+    line = _first_difference(one, other)
+    return None if line is None else f"first in line {line}{_both_lines((one, other), line)}"
 
 
 def _both_lines(outputs: Sequence[Path], number: int) -> str:

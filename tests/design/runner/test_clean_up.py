@@ -104,6 +104,17 @@ def test_a_reference_output_that_differs(world: ScriptedWorld) -> None:
     assert swept(world) == ["sweep"]
 
 
+def test_a_reference_output_that_differs_between_launches_of_one_side(world: ScriptedWorld) -> None:
+    def script(spec: LaunchSpec, number: int) -> Measured:
+        if isinstance(spec.stdout, bytes):
+            world.folder.joinpath(spec.stdout.decode()).write_text(f"2 passed in {number} s")
+        return measured(12.0)
+
+    world.script = script
+    said = world.refuses("compare", "./old", "./new", *TWELVE, "--reference-output", status=3)
+    assert "the baseline itself prints something else each time, first in line 1 ('2 passed in" in said
+
+
 def test_a_reference_output_that_differs_in_one_layout(world: ScriptedWorld) -> None:
     def script(spec: LaunchSpec, number: int) -> Measured:  # noqa: ARG001
         if isinstance(spec.stdout, bytes):
