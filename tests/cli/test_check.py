@@ -131,6 +131,15 @@ def test_a_breach_is_named(scripted: ScriptedWorld, well: str, ill: str, rule: s
     assert f"broken     {rule}" in done.text
 
 
+def test_what_the_first_list_says_of_the_program_is_tried_whatever_later_ones_say(scripted: ScriptedWorld) -> None:
+    usage = 'if "of-a-later-version" in words:\n    print("usage"); sys.exit(0)\nsay(steelyard=1, before=True)'
+    scripted.script = Speaking(WELL.replace("say(steelyard=1)", usage))
+    done = scripted("check", "--protocol", "--timeout", "2", "./old")
+    assert done.status == 1, done.text
+    assert "broken     it ignores words of later versions" in done.text
+    assert "broken     it runs others before a benchmark, as it says that it can" in done.text
+
+
 @pytest.mark.parametrize(
     ("breach", "said"),
     [

@@ -76,7 +76,7 @@ class _Trial:
     source: Mapping[str, str]
     clock: Callable[[], float]
     _harness: ProtocolHarness = field(default_factory=ProtocolHarness, init=False)
-    """Knows what the hello of the list said."""
+    """Knows what the hello of the first list said, and so what to try; later lists are read by one of their own."""
 
     def rules(self) -> Iterator[Checked]:
         """Yield every rule that can be tried; without a list there is nothing to run, and no more of them."""
@@ -126,7 +126,7 @@ class _Trial:
             raise _BrokenRule("it lists none: there is nothing to measure")
 
     def _lists_the_same(self) -> None:
-        if self._listed != self._harness.listed(self.runner.trial(self._listing()).measured):
+        if self._listed != ProtocolHarness().listed(self.runner.trial(self._listing()).measured):
             raise _BrokenRule("two calls listed different benchmarks, or in another order")
 
     def _tells_amounts(self) -> None:
@@ -185,7 +185,7 @@ class _Trial:
     def _ignores_words(self) -> None:
         target = self._listing()
         argv = (*target.spec.argv, b"--steelyard-of-a-later-version=1")
-        self._harness.listed(self.runner.trial(replace(target, spec=replace(target.spec, argv=argv))).measured)
+        ProtocolHarness().listed(self.runner.trial(replace(target, spec=replace(target.spec, argv=argv))).measured)
 
     def _runs_before(self) -> None:
         """Try whether it runs others before a benchmark.
