@@ -199,7 +199,7 @@ def test_pairs_that_no_look_judged_are_said_where_they_are_drawn(tmp_path: Path)
     ("name", "took"),
     [
         ("version-2-weighing.json.gz", "took 58 ms, and 1.7 s for the counts, added up margin"),
-        ("version-2-run.json", "took 0.2 s margin"),
+        ("version-2-run.json", "took 0.2 s Steelyard"),
         ("version-2.journal", "took 1.3 s for the counts, added up margin"),
         ("version-1.journal", None),
     ],
@@ -278,6 +278,8 @@ def test_the_diff_of_two_runs() -> None:
     text = told(page_of_shown([found], pages.NOW))
     assert "measured apart" in text
     assert "active: wall time less" in text  # a metric has the same name as in the options
+    assert re.search(r"judged by a margin of 1\s%;", text)
+    assert re.search(r"margin (?!of|shaded)|alpha", text) is None, "the runs were judged by none of their own"
 
 
 def test_of_very_many_rows_those_that_changed_most_have_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

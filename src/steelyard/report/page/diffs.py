@@ -37,7 +37,8 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
             *map(sentence, unpaired.mean_sentences(report)),
             *(f"{sentences.metric(one, runs[0].settings)}." for one in metrics),
         ],
-        caption=f"Verdicts {figures.at_confidence(report.alpha)}; the bars are {scales.legend()}",
+        caption=f"Verdicts {figures.at_confidence(report.alpha)}, {_margin_text(report)}; the bars are "
+        f"{scales.legend()}",
         columns=_columns("launches", scales, several=len(metrics) > 1),
         rows=[
             _row_of_runs(report, verdict, scales, each, several=len(metrics) > 1)
@@ -48,6 +49,10 @@ def of_runs(report: UnpairedReport, room: budget.Budget, key: str) -> Part:
         metric=metrics[0],
         defs=scales.symbols(),
     )
+
+
+def _margin_text(report: UnpairedReport | ForeignReport) -> str:
+    return f"judged by a margin of {figures.threshold(report.margin)}"
 
 
 def _with_budgets(verdicts: Sequence[_Verdict], room: budget.Budget) -> Iterable[tuple[_Verdict, budget.Budget]]:
@@ -144,7 +149,7 @@ def of_imports(report: ForeignReport, room: budget.Budget, key: str) -> Part:
             *(f"{label}: {foreign.source(record)}." for (label, _), record in zip(_SIDES, records, strict=True)),
             *map(sentence, foreign.mean_sentences(report)),
         ],
-        caption=f"Changes of {value}; the bars are {scales.legend()}",
+        caption=f"Changes of {value}, {_margin_text(report)}; the bars are {scales.legend()}",
         columns=[
             *_columns("processes", scales, several=False),
             *([Column("better", "text")] if len(directions) > 1 else []),  # the table has no width to spare

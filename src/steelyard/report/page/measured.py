@@ -72,12 +72,12 @@ def machines(record: Weighing) -> list[Facts]:
 
 def facts(record: Weighing | Run, title: str = HOW) -> Facts:
     """Return when and how a record was measured."""
-    settings = record.settings
+    settings, is_judged = record.settings, isinstance(record, Weighing)  # what judges a run is its diff's own
     texts: list[tuple[str, str | None]] = [
         ("begun", figures.moment(record.created)),
         ("took", _duration_text(record)),
-        ("margin", sentences.all_margins(record)),
-        ("alpha", f"{settings.alpha:g}"),
+        ("margin", sentences.all_margins(record) if is_judged else None),
+        ("alpha", f"{settings.alpha:g}" if is_judged else None),
         ("driven by", _driver_text(settings)),
         ("pairing", _pairing_text(record) if isinstance(record, Weighing) else None),
         ("addresses", "equal for both of a pair, while one thread works" if _has_equal_addresses(record) else None),
