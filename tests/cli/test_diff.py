@@ -166,6 +166,9 @@ def test_counts_that_are_not_compared_beside_times_are_named(diff: Callable[...,
     done = diff("x.json", "y.json")
     assert "note       instructions not compared: times and counts of two runs" in done.text
     assert "steelyard diff --metric instructions does that" in done.text
+    refused = diff("x.json", "counted.json")
+    assert refused.sentence.endswith("times it; or leave the other metrics out, by --metric instructions")
+    assert diff("x.json", "counted.json", "--metric", "instructions").status in (0, 1)
     apart = diff("x.json", "y.json", "--metric", "instructions,active").text
     assert "note       active not compared" in apart
     assert "not compared" not in diff("x.json", "y.json", "--metric", "instructions").text

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steelyard.model.errors import UsageError
-from steelyard.model.metrics import is_counted
+from steelyard.model.metrics import counted, is_counted, timed
 
 if TYPE_CHECKING:
     from steelyard.design.unpaired.terms import Terms
@@ -51,9 +51,18 @@ def check_kind(run: Run, name: Path, metrics: Sequence[str]) -> None:
     """Raise UsageError for a run that was only timed if counts are compared, and the other way round."""
     are_counts = is_counted(metrics[0])
     if are_counts and run.counting is None:
-        raise UsageError(f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it")
+        raise UsageError(
+            f"{name} was timed, and not counted: steelyard count COMMAND -o FILE counts it{_instead(timed(metrics))}"
+        )
     if not are_counts and run.counting is not None and not len(run.launches):
-        raise UsageError(f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it")
+        raise UsageError(
+            f"{name} was counted, and not timed: steelyard run COMMAND -o FILE times it{_instead(counted(metrics))}"
+        )
+
+
+def _instead(others: Sequence[str]) -> str:
+    """Return the way out where the other run has metrics of both kinds, and is to be compared in all of them."""
+    return f"; or leave the other metrics out, by --metric {','.join(others)}" if others else ""
 
 
 def difference_of_runs(baseline: Run, candidate: Run, terms: Terms) -> UnpairedReport | Weighing:
