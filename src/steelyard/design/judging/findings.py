@@ -10,6 +10,7 @@ import numpy as np
 from steelyard.design.findings import coarse_clock_finding, noisy_metric_finding
 from steelyard.design.judging.failures import failures_finding
 from steelyard.design.judging.fallbacks import fallback_finding
+from steelyard.design.judging.first_launch import first_launch_finding
 from steelyard.design.judging.growing import growing_finding
 from steelyard.design.judging.in_tandem import tandem_finding
 from steelyard.design.judging.left_out import asleep_finding, left_out_finding
@@ -69,6 +70,7 @@ def data_findings(
         uneven_loops_finding(record, benchmark, shown_metric),
         *warming_findings(record, benchmark, shown_metric),
         growing_finding(record, benchmark, shown_metric),
+        first_launch_finding(record, benchmark),
         _pinned_threads_finding(record, shown_metric),
         _outside_kernel_finding(record, shown_metric),
         _counters_in_turns_finding(record, benchmark, shown_metric),
