@@ -156,6 +156,15 @@ def test_of_revisions_the_build_is_told_and_not_the_folder_that_it_is_kept_in() 
     assert "path differs" not in notes(report)
 
 
+@pytest.mark.parametrize(("word", "is_told"), [("./b", False), ("b", True)])
+def test_a_program_whose_path_the_command_gives_is_told_of_once(word: str, is_told: bool) -> None:
+    one = subject(A, command="./a 1", argv=["./a", "1"], program="./a")
+    other = subject(B, command=f"{word} 1", argv=[word, "1"], program="./b")
+    said = notes(diff(one, other))
+    assert f"command differs: ./a 1 in A, {word} 1 in B" in said
+    assert ("path differs" in said) == is_told
+
+
 def test_with_and_without_a_shell_that_alone_is_told_and_not_that_its_path_differs_and_its_digest_is_unknown() -> None:
     plain = subject(A, program="/bin/work", digest="abc")
     assert (

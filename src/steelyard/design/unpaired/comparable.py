@@ -136,6 +136,8 @@ def _subject_differences(one: Subject, other: Subject) -> Iterator[Finding]:
     if one.revision is not None and other.revision is not None:
         del names[_PROGRAM_PATH]  # the folders that builds are kept in always differ, in paths of one length
         yield from _difference("--build", one.revision.build, other.revision.build)
+    if all(subject.argv[:1] == [subject.program] for subject in (one, other)):
+        names.pop(_PROGRAM_PATH, None)  # the command says it
     if one.shell != other.shell:
         names.pop(_PROGRAM_PATH, None)  # one is the shell's, whose digest says nothing of what it runs
     yield from _field_differences(names, one, other)
