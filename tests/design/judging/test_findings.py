@@ -145,6 +145,11 @@ def test_advice_to_repeat_a_command_is_not_given_again_where_it_was_followed() -
     assert ["--repeat" in findings["short-launch"][1] for findings in told] == [True, False, False]
 
 
+def test_a_command_before_which_something_is_prepared_is_not_to_be_repeated_within_a_launch() -> None:
+    told = [said(of({"prepare": way}, wall_ns=1_000_000, delay_ns=0), "active") for way in ([], ["rm -rf out"])]
+    assert ["--repeat" in findings["short-launch"][1] for findings in told] == [True, False]
+
+
 def test_repeating_a_short_command_makes_its_start_no_smaller_a_part() -> None:
     message, remedy = said(of({"repeat": 40}, wall_ns=40_000_000, delay_ns=0), "active")["short-launch"]
     assert message == "one process takes 1.00 ms with its start: too short to time the work inside"

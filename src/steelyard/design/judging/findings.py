@@ -184,7 +184,9 @@ def _short_launch_finding(launches: Launches, benchmark: int, settings: Settings
     way_out = "let one process do more work (a larger input, or a loop inside): the change of the work itself is "
     way_out += "larger than the one shown"
     # Not where that advice was followed: a session's launches last a little more or less than those of the one before.
-    if (times := _round_to_one_digit(settings.repeat * LONG_LAUNCH_NS / length)) >= 2 * settings.repeat:
+    # Nor where something is prepared before each launch: the second process of one would not find it.
+    times = _round_to_one_digit(settings.repeat * LONG_LAUNCH_NS / length)
+    if times >= 2 * settings.repeat and not settings.prepare:
         way_out += f"; --repeat {times} would make a launch last {LONG_LAUNCH_NS / 1e6:.0f} ms or so, but repeats the "
         way_out += "start of the process as well"
     return Finding(code="short-launch", message=f"{takes}: too short to time the work inside", remedy=way_out)
