@@ -202,6 +202,22 @@ def test_a_terminal_that_is_closed_interrupts(tool: Tool) -> None:
     assert tool.json()["stop"] == ["interrupted"]
 
 
+def test_a_disk_that_cannot_be_read_is_no_closed_terminal(tool: Tool) -> None:
+    program = """
+import os
+from steelyard.cli import app, main
+app.run = lambda words: os.read(os.open("/proc/self/mem", os.O_RDONLY), 1)  # EIO: nothing is at address 0
+main.main()
+"""
+    mine, its = pty.openpty()
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, stdout=its, stderr=subprocess.PIPE, text=True, check=False, **tool.surroundings)
+    os.close(mine)
+    os.close(its)
+    assert done.returncode == 3
+    assert "Input/output error" in done.stderr
+
+
 @pytest.mark.parametrize("redirections", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_change_nothing_else(tool: Tool, redirections: str) -> None:
     script = f'exec "$0" "$@" {redirections}'

@@ -11,7 +11,6 @@ import errno
 import gc
 import os
 import signal
-import stat
 import sys
 from contextlib import suppress
 from types import FrameType
@@ -113,8 +112,13 @@ def _run_to_status() -> int:
 
 def _is_terminal_gone(error: Exception) -> bool:
     """Whether the terminal that is printed to was closed, which has interrupted the command before (SIGHUP)."""
-    is_unwritten = isinstance(error, OSError) and error.errno == errno.EIO and not error.filename
-    return is_unwritten and stat.S_ISCHR(os.fstat(1).st_mode)
+    if not isinstance(error, OSError) or error.errno != errno.EIO:
+        return False
+    try:
+        os.get_terminal_size(1)
+    except OSError as refused:  # with another number where it is no terminal
+        return refused.errno == errno.EIO
+    return False  # a disk that cannot be read fails with the same error
 
 
 def _error_sentence(error: Exception) -> str:
