@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 
 import pytest
@@ -16,6 +17,19 @@ def test_a_row_is_its_place_its_numbers_and_what_it_adds() -> None:
     assert LaunchRow._fields == (*Place._fields, *NUMBERS, "overhead_ns", "samples", "counters")
     assert (*COLUMNS, "samples", "counters") == LaunchRow._fields
     assert row(3, 1)[: len(Place._fields)] == Place(0, 3, 1, 1, 1, 7, 8, 0)
+
+
+class Collecting(type):
+    """Makes classes in the middle of whose making garbage is collected, as it may be whenever anything is made."""
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        gc.collect()
+        super().__setattr__(name, value)
+
+
+def test_a_kind_of_row_can_be_made_whenever_garbage_is_collected() -> None:
+    made = Collecting("Made", (Place,), {"__annotations__": {"more": int}})
+    assert made(*range(9)) == tuple(range(9))
 
 
 def test_each_field_is_the_value_in_its_place() -> None:

@@ -40,9 +40,10 @@ class Row(tuple[Any, ...]):
         annotated = [name for base in reversed(cls.__mro__) for name in get_annotations(base)]
         names = [name for name in annotated if not name.startswith("_")]
         defaults = [cls.__dict__[name] for name in names if name in cls.__dict__]
-        made = vars(namedtuple(cls.__name__, names, defaults=defaults))
+        made = vars(kind := namedtuple(cls.__name__, names, defaults=defaults))
         for name in ("__new__", "__repr__", "__getnewargs__", "__match_args__", "_fields", *names):
             setattr(cls, name, made[name])
+        del kind  # held on to until here: collected as garbage, it would lose what it has
 
     @classmethod
     def _make(cls, values: Iterable[Any]) -> Self:
