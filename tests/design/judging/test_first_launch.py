@@ -24,10 +24,10 @@ from tests.model.samples import WARM_UP, pairs, weighing
 def test_launches_that_may_find_the_work_of_the_first_done(
     first_ms: float, later_ms: float, settings: dict[str, Any], is_told: bool
 ) -> None:
-    rows = [row._replace(wall_ns=round(later_ms * 1e6), delay_ns=0) for row in pairs(3)]
-    rows[0] = rows[0]._replace(role=WARM_UP, wall_ns=round(first_ms * 1e6))
+    rows = [row._replace(cpu_ns=round(later_ms * 1e6)) for row in pairs(3)]
+    rows[0] = rows[0]._replace(role=WARM_UP, cpu_ns=round(first_ms * 1e6))
     rows[1] = rows[1]._replace(role=WARM_UP)
     told = first_launch_finding(weighing(rows, settings=Settings(**settings)), 0)
     assert (told is not None) == is_told
     if told is not None:
-        assert told.message.startswith("the warm-up took 60.00 ms, and a launch that is judged 1.600 ms: these may")
+        assert told.message.startswith("the warm-up took 60.00 ms of a processor, and a launch that is judged 1.600 ms")
