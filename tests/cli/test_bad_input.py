@@ -133,7 +133,7 @@ def test_names_for_every_command(refuses: Refuses) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("option", ["--setup", "--prepare", "--conclude", "--cleanup"])
 def test_a_hook_that_cannot_be_run(refuses: Refuses, option: str) -> None:
-    assert "3 times" in refuses("compare", "true", "true", *[option, "true"] * 3)
+    assert "has 3 commands" in refuses("compare", "true", "true", *[option, "true"] * 3)
     for command, says in (("", "empty"), ("no-such-tool", "not found"), ("'", "quotes")):
         sentence = refuses("compare", "true", "true", option, command)
         assert option in sentence

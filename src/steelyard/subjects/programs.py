@@ -6,9 +6,12 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.model.errors import MeasurementError
-from steelyard.model.subject import Subject
+
+if TYPE_CHECKING:
+    from steelyard.model.subject import Subject
 
 
 def behind_env(argv: Sequence[str]) -> tuple[str, Sequence[str]]:
