@@ -48,7 +48,7 @@ _RANKS_WEIGHT = 0.9
 _SUM_WEIGHTS = np.array([1.0, _RANKS_WEIGHT])
 # At the change where the scores cancel, the ranks' sum is this many standard deviations from 0 once in a hundred times.
 _FAR_RANK_SUM = 2.5
-# The number of looks whose tests are remembered, so that the next look continues from them.
+# The number of looks whose tests are remembered, so that the next look continues from them, and of p-values.
 _MOST_REMEMBERED = 4096
 
 

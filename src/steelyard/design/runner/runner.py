@@ -343,7 +343,7 @@ class Runner:
         return kept
 
     def survivor_findings(self) -> Iterator[Finding]:
-        """Return the findings on processes that outlived what started them; none if there were none."""
+        """Yield the findings on processes that outlived what started them."""
         return survivor_findings(self.left_behind, self.not_killed, self.left_by_hooks)
 
     def _note_survivors(self, measured: Measured) -> None:

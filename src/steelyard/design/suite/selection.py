@@ -119,14 +119,14 @@ def deal_shard(benchmarks: Sequence[Benchmark], requested: RequestedShard) -> tu
     The sorted names are dealt out, one to each part in turn: whatever lists them, and in which order, each has its
     place, and the parts differ by one benchmark at most. All candidates of a benchmark are in one part.
     """
+    from steelyard.model.settings import Shard  # takes time that a diff of imports does not need
+
     suite = [benchmark for benchmark in benchmarks if not benchmark.control]
     names = sorted({_work_name(benchmark) for benchmark in suite})
     own_names = {*names[requested.number - 1 :: requested.of]}
     if requested.of > len(names):  # an empty part could not be measured, nor the others be merged without it
         most = "is one benchmark: leave it out" if len(names) == 1 else f"are {len(names)} benchmarks: make it as many"
         raise UsageError(f"--shard {requested} makes {requested.of} parts, and there {most}")
-    from steelyard.model.settings import Shard
-
     shard = Shard(number=requested.number, of=requested.of, suite=[benchmark.name for benchmark in suite])
     return [benchmark for benchmark in benchmarks if benchmark.control or _work_name(benchmark) in own_names], shard
 
